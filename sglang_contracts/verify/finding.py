@@ -1,0 +1,119 @@
+"""A finding is a value: what a release does not honour, where, since when, and what to use.
+
+It never holds a formatted sentence about the plugin; :mod:`sglang_contracts.report` words it. A
+reporter cannot change a verdict.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+
+class Severity(enum.Enum):
+    """How bad a finding is; the order is that of :attr:`rank`."""
+
+    ERROR = "error"
+    """It breaks."""
+    WARNING = "warning"
+    """It will not do what it did."""
+    NOTE = "note"
+    """Guarded, or for information."""
+
+    @property
+    def rank(self) -> int:
+        """0 for a note, 2 for an error."""
+        return {"note": 0, "warning": 1, "error": 2}[self.value]
+
+
+class Verdict(enum.Enum):
+    """What a release is to a plugin. Unknown is never compatible."""
+
+    COMPATIBLE = "compatible"
+    BROKEN = "broken"
+    UNKNOWN = "unknown"
+
+
+class Location(msgspec.Struct, frozen=True, order=True):
+    """A place in the plugin (or in a contract file)."""
+
+    file: str
+    """Relative to the plugin's root, with forward slashes."""
+    line: int
+    """From 1."""
+    column: int = 0
+    """From 1; 0 where it is not known."""
+
+
+class Suggestion(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What to use instead, and why we think so."""
+
+    symbol: str
+    """A symbol of the release, or the new spelling of a name."""
+    evidence: str
+    """One of ``contract``, ``re-export``, ``alias``, ``moved``, ``same-annotation``,
+    ``same-position``, ``upstream-message``, ``upstream-body``, ``similar-name``, ``signature``."""
+    note: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One use or clause that a release does not honour."""
+
+    rule: str
+    severity: Severity
+    symbol: str
+    """``module:Qual.name`` and the other spellings of DESIGN §7."""
+    locations: tuple[Location, ...] = ()
+    last_ok: str | None = None
+    first_broken: str | None = None
+    suggestion: Suggestion | None = None
+    role: str = "use"
+    """How the plugin relies on it: ``use``, ``call``, ``override``, ``subclass``, ``patch``, ``hook``,
+    ``guard``, ``launch``, ``clause``."""
+    old: str = ""
+    """What it was (a signature, an annotation, a value)."""
+    new: str = ""
+    """What it is now."""
+    detail: str = ""
+    """The fact in a few words, without the symbol: "takes no parameter 'x' any more"."""
+    by_name: bool = False
+    """It rests on the conventional name of an object alone (``known_as``)."""
+    clause: str = ""
+    """The contract clause it comes from, ``contract-id/clause-id``; empty: from the surface."""
+
+
+class ReleaseReport(msgspec.Struct, frozen=True):
+    """All findings for one release."""
+
+    release: str
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+
+
+class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something about the run, not about a release: a skipped file, an entry that matched nothing."""
+
+    text: str
+    location: Location | None = None
+    hint: str = ""
+
+
+class PluginInfo(msgspec.Struct, frozen=True):
+    """What was checked."""
+
+    name: str
+    version: str
+    path: str
+
+
+class Report(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a reporter is given: the frame of DESIGN §7."""
+
+    command: str
+    """Name of the command that made it."""
+    releases: tuple[ReleaseReport, ...] = ()
+    plugin: PluginInfo | None = None
+    notes: tuple[Note, ...] = ()
+    facts: dict[str, object] = {}
+    """Command-specific further content (counts, ranges, coverage): documented in its schema."""

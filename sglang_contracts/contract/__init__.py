@@ -17,6 +17,7 @@ from sglang_contracts.contract.model import (
     variant,
 )
 from sglang_contracts.contract.ranges import Range, RangeError
+from sglang_contracts.contract.store import load_contract, load_contracts, select
 
 __all__ = [
     "SURFACE_KINDS",
@@ -32,5 +33,8 @@ __all__ = [
     "Role",
     "Variant",
     "known_names",
+    "load_contract",
+    "load_contracts",
+    "select",
     "variant",
 ]

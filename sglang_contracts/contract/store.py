@@ -1,0 +1,159 @@
+"""All contracts of a folder, fast: parsed once, kept as msgpack in the user's cache.
+
+The cache is keyed by the tool's version, the code that parses and every file's bytes. A corrupt
+entry is ignored and written anew; a cache that cannot be written is done without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from sglang_contracts import __version__, paths
+from sglang_contracts.contract.model import Contract
+from sglang_contracts.errors import ContractsError, nearest
+
+MAX_BYTES = 1_000_000
+"""Largest contract file."""
+MAX_FILES = 500
+"""Most contract files in one folder."""
+_KEPT = 8
+_MARK = b"sglang-contracts compiled 1\n"
+
+
+def load_contracts(folder: Path | None = None) -> tuple[Contract, ...]:
+    """Every contract in a folder, by id.
+
+    Args:
+        folder: Where the ``*.toml`` lie; None: those shipped with the tool.
+
+    Raises:
+        ContractsError: No such folder, or a file in it is wrong (file, line, hint).
+    """
+    folder = folder if folder is not None else paths.data("contracts")
+    if not folder.is_dir():
+        raise ContractsError(f"there is no folder of contracts at {folder}")
+    files = sorted(folder.glob("*.toml"))
+    if len(files) > MAX_FILES:
+        raise ContractsError(f"more than {MAX_FILES} contracts in {folder}")
+    texts = {path.name: read_text(path) for path in files}
+    place = paths.cache() / "contracts" / f"{_key(texts)}.msgpack"
+    found = _read(place)
+    if found is None:
+        from sglang_contracts.contract.load import parse_contract
+
+        found = tuple(parse_contract(text, name) for name, text in texts.items())
+        _write(place, found)
+    return found
+
+
+def read_text(path: Path) -> str:
+    """The text of a contract file, bounded in size.
+
+    Raises:
+        ContractsError: It cannot be read, is too large, or is not UTF-8.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ContractsError(
+                f"{path.name}: larger than {MAX_BYTES} bytes", "split the contract"
+            )
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ContractsError(f"{path.name}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ContractsError(
+            f"{path.name}: byte {error.start} is not UTF-8", "save the file as UTF-8"
+        ) from None
+
+
+def load_contract(path: Path) -> Contract:
+    """One contract from a file, past the cache.
+
+    Raises:
+        ContractsError: It cannot be read, or anything is wrong with it.
+    """
+    from sglang_contracts.contract.load import read_contract
+
+    return read_contract(path)
+
+
+def select(contracts: tuple[Contract, ...], ids: tuple[str, ...]) -> tuple[Contract, ...]:
+    """The contracts with these ids, in the order asked for; none asked: all.
+
+    Raises:
+        ContractsError: An unknown id; the nearest ones are named.
+    """
+    if not ids:
+        return contracts
+    by_id = {contract.id: contract for contract in contracts}
+    for each in ids:
+        if each not in by_id:
+            close = nearest(each, by_id)
+            hint = "did you mean " + ", ".join(close) if close else "known: " + ", ".join(by_id)
+            raise ContractsError(f"there is no contract '{each}'", hint)
+    return tuple(by_id[each] for each in ids)
+
+
+def _key(texts: dict[str, str]) -> str:
+    digest = hashlib.sha256(_MARK)
+    digest.update(__version__.encode())
+    here = Path(__file__).parent
+    for name in ("model.py", "load.py", "keys.py"):
+        with suppress(OSError):
+            stat = (here / name).stat()
+            digest.update(f"{name} {stat.st_size} {stat.st_mtime_ns}".encode())
+    for name, text in texts.items():
+        data = text.encode()
+        digest.update(f"\0{name}\0{len(data)}\0".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def _read(place: Path) -> tuple[Contract, ...] | None:
+    try:
+        data = place.read_bytes()
+    except OSError:
+        return None
+    if not data.startswith(_MARK):
+        return None
+    body = data[len(_MARK) + 32 :]
+    if hashlib.sha256(body).digest() != data[len(_MARK) : len(_MARK) + 32]:
+        return None
+    try:
+        return msgspec.msgpack.decode(body, type=tuple[Contract, ...])
+    except (msgspec.MsgspecError, ValueError):
+        return None
+
+
+def _write(place: Path, contracts: tuple[Contract, ...]) -> None:
+    body = msgspec.msgpack.encode(contracts)
+    data = _MARK + hashlib.sha256(body).digest() + body
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=".new-")
+    except OSError:
+        return
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+        temporary.replace(place)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        return
+    _tidy(place)
+
+
+def _tidy(place: Path) -> None:
+    """Keep the newest few entries: the cache must not grow without end."""
+    with suppress(OSError):
+        found = sorted(place.parent.glob("*.msgpack"), key=lambda path: path.stat().st_mtime_ns)
+        for old in found[:-_KEPT]:
+            old.unlink(missing_ok=True)

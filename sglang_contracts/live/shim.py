@@ -1,0 +1,208 @@
+"""The import shim: a real SGLang wheel beside CPU torch.
+
+Only *unguarded* imports of the packages listed in :mod:`~sglang_contracts.live.standins` get a
+stand-in; a guarded one fails as on a machine without the package, and ``find_spec`` says None. A
+stand-in can be imported, inherited from and named in an annotation. It cannot be called,
+instantiated or tested for truth: that raises :class:`StandInCallError`, with the caller's line.
+
+:func:`install` is for this process. SGLang spawns others: :func:`environment` holds the variables
+with which a started Python installs the shim before anything else.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sglang_contracts.live import guards, replacements
+from sglang_contracts.live.standins import REASONS
+
+VARIABLE = "SGLANG_CONTRACTS_SHIM"
+"""Set to ``1`` in a child's environment, the shim is installed when Python starts."""
+
+_STARTUP = Path(__file__).resolve().parent / "startup"
+
+
+class StandInCallError(RuntimeError):
+    """Something called a package that is not there: the result would have been nonsense."""
+
+
+@dataclass
+class Log:
+    """What the shim did in this process.
+
+    Attributes:
+        stood_in: Package → ``file:line`` of the first unguarded import.
+        refused: Package → ``file:line`` of the guard that handled its absence.
+        called: Stand-ins that were called, each with the caller's ``file:line``.
+    """
+
+    stood_in: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    called: list[tuple[str, str]] = field(default_factory=list)
+
+
+log = Log()
+
+
+def _refuse(name: str, depth: int = 2) -> NoReturn:
+    frame = sys._getframe(depth)
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    log.called.append((name, place))
+    package = name.partition(".")[0]
+    raise StandInCallError(
+        f"{name} was used at {place}, but {package} is only a stand-in here "
+        f"({REASONS.get(package, 'not listed')})"
+    )
+
+
+class _StandInType(type):
+    """The type of every name imported from a stand-in."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _stand_in(f"{cls._stand_in_name}.{name}")
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        _refuse(cls._stand_in_name)
+
+    def __bool__(cls) -> bool:
+        _refuse(cls._stand_in_name)
+
+    def __iter__(cls) -> NoReturn:
+        _refuse(cls._stand_in_name)
+
+    def __getitem__(cls, item: Any) -> _StandInType:  # a subscripted annotation
+        return cls
+
+    def __or__(cls, other: Any) -> Any:  # an annotation like `X | None`
+        return object
+
+    def __ror__(cls, other: Any) -> Any:
+        return object
+
+    _stand_in_name: str
+
+
+def _stand_in(name: str) -> _StandInType:
+    return _StandInType(name.rpartition(".")[2], (), {"_stand_in_name": name})
+
+
+class _StandInModule(types.ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = _stand_in(f"{self.__name__}.{name}")
+        setattr(self, name, value)
+        return value
+
+
+class _StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Comes last: a package that is really installed is found before."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: types.ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        package = fullname.partition(".")[0]
+        if package not in REASONS:
+            return None
+        inside = isinstance(sys.modules.get(package), _StandInModule)
+        if "." in fullname and not inside:
+            return None
+        asked = guards.importer()
+        if asked.probe:
+            return None
+        if asked.guard and not inside:
+            log.refused.setdefault(package, asked.guard)
+            return None
+        log.stood_in.setdefault(package, asked.place)
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        module = _StandInModule(spec.name)
+        module.__path__ = []
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        fill = replacements.MODULES.get(module.__name__)
+        if fill is not None:
+            fill(module)
+
+
+class _PatchingLoader(importlib.abc.Loader):
+    def __init__(self, loader: importlib.abc.Loader, patch: Callable[[Any], None]) -> None:
+        self._loader, self._patch = loader, patch
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        self._loader.exec_module(module)
+        self._patch(module)
+
+    def __getattr__(self, name: str) -> Any:  # get_source, get_data, … of the real loader
+        return getattr(self._loader, name)
+
+
+class _PatchFinder(importlib.abc.MetaPathFinder):
+    """Comes first: hands out the real module, patched after its execution."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: types.ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        patch = replacements.PATCHES.get(fullname)
+        if patch is None:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _PatchingLoader(spec.loader, patch)
+        return spec
+
+
+def installed() -> bool:
+    """Whether this process has the shim."""
+    return any(isinstance(finder, _StandInFinder) for finder in sys.meta_path)
+
+
+def install() -> None:
+    """Install the shim in this process; a second call does nothing.
+
+    Modules imported before it are not patched: call it before torch and SGLang.
+    """
+    if installed():
+        return
+    sys.meta_path.insert(0, _PatchFinder())
+    sys.meta_path.append(_StandInFinder())
+
+
+def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables that make a started Python, and all that it spawns, install the shim.
+
+    Args:
+        base: The environment to extend; ``os.environ`` if not given.
+
+    Returns:
+        A copy of ``base`` with :data:`VARIABLE` and ``PYTHONPATH`` set.
+    """
+    result = dict(os.environ if base is None else base)
+    paths = [part for part in result.get("PYTHONPATH", "").split(os.pathsep) if part]
+    if str(_STARTUP) not in paths:
+        paths.insert(0, str(_STARTUP))
+    result["PYTHONPATH"] = os.pathsep.join(paths)
+    result[VARIABLE] = "1"
+    return result

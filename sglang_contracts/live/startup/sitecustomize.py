@@ -1,0 +1,25 @@
+"""Installs the import shim when Python starts: put this folder first on ``PYTHONPATH``.
+
+It also runs the ``sitecustomize`` that it hides, if there is one.
+"""
+
+import os
+import sys
+
+
+def _run_the_hidden_one() -> None:
+    import importlib.machinery
+    import importlib.util
+
+    here = os.path.realpath(os.path.dirname(__file__))  # noqa: PTH120 - pathlib is slow to import
+    rest = [part for part in sys.path if os.path.realpath(part or ".") != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+_run_the_hidden_one()
+if os.environ.get("SGLANG_CONTRACTS_SHIM") == "1":
+    from sglang_contracts.live import shim
+
+    shim.install()

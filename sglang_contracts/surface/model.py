@@ -140,8 +140,6 @@ class Attribute(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True
     """String keys of a dict display, or the strings of a list/tuple/set display: a registry."""
     keyword: bool = True
     """For a field: whether the constructor takes it (False: ``init=False`` or ``ClassVar``)."""
-    help: str = ""
-    """Command-line metadata of an ``Annotated`` field: the text of ``Arg(...)`` less its help."""
 
 
 class Class(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
@@ -229,18 +227,24 @@ class Module(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     lazy: tuple[str, ...] | None = None
     """Names that a module-level ``__getattr__`` gives; empty: it gives what cannot be told
     (the module is open); None: there is no such function."""
+    problem: str = ""
+    """Why it could only be read in part (a syntax error, an odd encoding); empty: read whole."""
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """What one module *does*: the other half of each contract. Kept apart from :class:`Module`, so that
+    a module whose API stays the same stays the same record, whatever it calls."""
+
     calls: dict[str, tuple[Call, ...]] = {}
     """Callee's last name → the different forms in which it is called here."""
     reads: dict[str, tuple[str, ...]] = {}
-    """Receiver's last name (see :class:`Call`) → attributes read off it, sorted."""
+    """Receiver's last name (see :class:`Call`) → attributes read off it (not called), sorted. Under the
+    name with ``?`` at its end: those asked for softly, with ``hasattr`` or ``getattr``."""
     writes: dict[str, tuple[str, ...]] = {}
     """The same for attributes assigned on it (``self`` excluded)."""
     flags: tuple[Flag, ...] = ()
+    """Command-line flags registered here."""
     environment: dict[str, str] = {}
     """Environment variables read here → what stands in for it if deprecated (else empty)."""
     registrations: dict[str, tuple[str, ...]] = {}
-    """Registering function or decorator → string keys it is called with here."""
-    strings: tuple[str, ...] = ()
-    """Other dotted strings that begin with ``sglang.``: entry points, lazy imports, hook targets."""
-    problem: str = ""
-    """Why it could only be read in part (a syntax error, an odd encoding); empty: read whole."""
+    """Registering function or decorator, or table → string keys it is given here."""

@@ -1,0 +1,357 @@
+"""All recorded releases: what is shipped, and what the user recorded beside it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+from packaging.version import InvalidVersion, Version
+
+from sglang_contracts import paths
+from sglang_contracts.errors import ContractsError, nearest
+from sglang_contracts.surface import store
+from sglang_contracts.surface.frames import SHARDS, shard
+from sglang_contracts.surface.model import Call, Flag, Module
+from sglang_contracts.surface.resolve import Resolver
+from sglang_contracts.surface.wheel import covered
+
+FORMAT = 1
+"""Of recorded facts. A user's own packs of another format are not read."""
+
+RecordId = tuple[str, str]
+"""Release in which a frame was last changed, and the frame's name: equal where it is the same."""
+
+_RAW_KEPT = 4000
+_MODULES_KEPT = 2500
+
+_MODULE = msgspec.msgpack.Decoder(Module)
+_CALLS = msgspec.msgpack.Decoder(dict[str, dict[str, tuple[Call, ...]]])
+_NAMED = msgspec.msgpack.Decoder(dict[str, dict[str, list[str]]])
+_PLACES = msgspec.msgpack.Decoder(dict[str, list[str]])
+_FLAGS = msgspec.msgpack.Decoder(list[tuple[str, Flag]])
+_VARIABLES = msgspec.msgpack.Decoder(dict[str, str])
+
+
+def user_folder() -> Path:
+    """Where the user's own recorded releases lie."""
+    return paths.cache() / f"surfaces-{FORMAT}"
+
+
+def load_catalog(shipped: Path | None = None, user: Path | None = None) -> Catalog:
+    """The shipped releases, and beside them those the user recorded.
+
+    Args:
+        shipped: A folder of packs; by default the one that came with the tool.
+        user: A second one; by default the user's cache.
+    """
+    return Catalog(
+        shipped if shipped is not None else paths.data("matrix") / "surfaces",
+        user if user is not None else user_folder(),
+    )
+
+
+class Catalog:
+    """The releases on record.
+
+    Args:
+        shipped: Folder of packs that wins where both have a release.
+        user: Folder of further packs; need not exist.
+    """
+
+    def __init__(self, shipped: Path, user: Path) -> None:
+        self.shipped = shipped
+        self.user = user
+        self._paths: dict[str, Path] = {}
+        for folder in (user, shipped):
+            for path in folder.glob(f"*{store.SUFFIX}") if folder.is_dir() else ():
+                if not path.name.startswith("."):
+                    self._paths[path.stem] = path
+        self._packs: dict[str, store.Pack] = {}
+        self._located: dict[RecordId, RecordId | None] = {}
+        self._raw: OrderedDict[RecordId, bytes] = OrderedDict()
+        self._decoded: OrderedDict[RecordId, object] = OrderedDict()
+        self._surfaces: dict[str, Surface] = {}
+
+    @cached_property
+    def releases(self) -> tuple[str, ...]:
+        """Recorded releases, ascending."""
+        usable = []
+        for release, path in self._paths.items():
+            try:
+                version = Version(release)
+            except InvalidVersion:
+                continue
+            if path.parent == self.user and self.stale(release):
+                continue
+            usable.append((version, release))
+        return tuple(release for _, release in sorted(usable))
+
+    def is_users(self, release: str) -> bool:
+        """Whether a release was recorded by the user, not shipped."""
+        path = self._paths.get(release)
+        return path is not None and path.parent == self.user and self.user != self.shipped
+
+    def stale(self, release: str) -> bool:
+        """Whether a user's pack stands on another recording of its base than the one here."""
+        try:
+            header = self.pack(release).header
+        except ContractsError:
+            return False  # corrupt: said when it is asked for, not hidden
+        if not header.base:
+            return False
+        return header.base not in self._paths or (
+            self.pack(header.base).header.digest != header.base_digest
+        )
+
+    def surface(self, release: str) -> Surface:
+        """One release.
+
+        Raises:
+            ContractsError: It is not recorded; the nearest ones are named.
+        """
+        if release not in self._surfaces:
+            self._surfaces[release] = Surface(self, self.known(release))
+        return self._surfaces[release]
+
+    def known(self, release: str) -> str:
+        """``release`` as it is recorded (``v0.5.3`` and ``0.5.3.0`` are other spellings of it).
+
+        Raises:
+            ContractsError: It is not recorded.
+        """
+        if release in self.releases:
+            return release
+        try:
+            version = Version(release)
+        except InvalidVersion:
+            version = None
+        for each in self.releases:
+            if version is not None and Version(each) == version:
+                return each
+        close = nearest(release, self.releases)
+        raise ContractsError(
+            f"SGLang {release} is not recorded"
+            + (f"; the nearest are {', '.join(close)}" if close else ""),
+            f"sglang-contracts record {release} records it, if the index has it",
+        )
+
+    def pack(self, release: str) -> store.Pack:
+        """A release's own pack, opened once."""
+        pack = self._packs.get(release)
+        if pack is None:
+            pack = self._packs[release] = store.Pack(self._paths[release])
+        return pack
+
+    def locate(self, release: str, frame: str) -> RecordId | None:
+        """The release in whose pack a frame of ``release`` lies; None where it has none."""
+        key = (release, frame)
+        if key in self._located:
+            return self._located[key]
+        at = release
+        found: RecordId | None = None
+        while at:
+            pack = self.pack(at)
+            if frame in pack.where:
+                found = (at, frame)
+                break
+            if frame in pack.removed:
+                break
+            at = pack.header.base
+        self._located[key] = found
+        return found
+
+    def raw(self, record: RecordId) -> bytes:
+        """A frame's bytes."""
+        chain: list[RecordId] = []
+        at: RecordId | None = record
+        base: bytes | None = None
+        while at is not None:
+            cached = self._raw.get(at)
+            if cached is not None:
+                base = cached
+                break
+            chain.append(at)
+            pack = self.pack(at[0])
+            if not pack.where[at[1]][1].delta:
+                break
+            at = self.locate(pack.header.base, at[1])
+        for each in reversed(chain):
+            base = self.pack(each[0]).read(each[1], base)
+            self._raw[each] = base
+            if len(self._raw) > _RAW_KEPT:
+                self._raw.popitem(last=False)
+        if base is None:
+            raise self.pack(record[0]).corrupt(f"{record[1]} has no beginning")
+        return base
+
+    def decoded(self, record: RecordId, decoder: msgspec.msgpack.Decoder) -> object:  # type: ignore[type-arg]
+        """A frame, decoded; the last few thousand are kept."""
+        value = self._decoded.get(record)
+        if value is None:
+            try:
+                value = decoder.decode(self.raw(record))
+            except msgspec.MsgspecError as error:
+                raise self.pack(record[0]).corrupt(f"{record[1]}: {error}") from None
+            self._decoded[record] = value
+            if len(self._decoded) > _MODULES_KEPT:
+                self._decoded.popitem(last=False)
+        return value
+
+    def frame_names(self, release: str) -> frozenset[str]:
+        """Names of all frames of a release."""
+        pack = self.pack(release)
+        base = self.frame_names(pack.header.base) if pack.header.base else frozenset()
+        return (base - pack.removed) | pack.where.keys()
+
+    def all_frames(self, release: str) -> dict[str, bytes]:
+        """Every frame of a release."""
+        located = {name: self.locate(release, name) for name in self.frame_names(release)}
+        return {name: self.raw(record) for name, record in located.items() if record is not None}
+
+    def changed(self, release: str) -> frozenset[str]:
+        """Modules whose record differs from that of the release's base (new and removed included)."""
+        pack = self.pack(release)
+        names = [name for name in (*pack.where, *pack.removed) if name.startswith("m:")]
+        return frozenset(name[2:] for name in names)
+
+
+class Surface(Resolver):
+    """The API of one release, read on demand.
+
+    Names are resolved by the methods inherited from :class:`~.resolve.Resolver`.
+    """
+
+    def __init__(self, catalog: Catalog, release: str) -> None:
+        super().__init__()
+        self.catalog = catalog
+        self.release = release
+
+    def __repr__(self) -> str:
+        return f"Surface({self.release!r})"
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        frames = self.catalog.frame_names(self.release)
+        return frozenset(name[2:] for name in frames if name.startswith("m:"))
+
+    def module_names(self) -> frozenset[str]:
+        """Names of all recorded modules of this release."""
+        return self._names
+
+    def module(self, name: str) -> Module | None:
+        """One module's record; None where the release does not have it (or it is a plain folder)."""
+        record = self.catalog.locate(self.release, f"m:{name}")
+        if record is None:
+            return None
+        return self.catalog.decoded(record, _MODULE)  # type: ignore[return-value]
+
+    def record_id(self, name: str) -> RecordId | None:
+        """Equal in two releases exactly where the module's record is the same (None: not there)."""
+        return self.catalog.locate(self.release, f"m:{name}")
+
+    @staticmethod
+    def covers(name: str) -> bool:
+        """Whether a package is recorded at all; of others nothing can be said."""
+        return covered(name)
+
+    @property
+    def digest(self) -> str:
+        """Digest over all that is recorded of this release."""
+        return self.catalog.pack(self.release).header.digest
+
+    def callers(self, name: str) -> list[tuple[str, Call]]:
+        """Every form in which this release calls something of that last name, with the module."""
+        table = self._shard("c", name, _CALLS).get(name, {})
+        return [(module, form) for module, forms in table.items() for form in forms]
+
+    def readers(self, receiver: str) -> dict[str, tuple[str, ...]]:
+        """Attributes this release reads off receivers of that last name → modules that do.
+
+        ``current_platform``, ``get_attn_backend()``; with ``?`` at its end the reads that provide
+        for absence (``hasattr``, ``getattr`` with a default). Calls are not reads: see
+        :meth:`calls_on`.
+        """
+        table = self._shard("r", receiver.rstrip("?"), _NAMED).get(receiver, {})
+        return {attribute: tuple(modules) for attribute, modules in table.items()}
+
+    def writers(self, receiver: str) -> dict[str, tuple[str, ...]]:
+        """Attributes this release assigns on receivers of that last name → modules that do."""
+        table = self._shard("r", receiver, _NAMED).get(f"{receiver}=", {})
+        return {attribute: tuple(modules) for attribute, modules in table.items()}
+
+    def calls_on(self, receiver: str) -> dict[str, list[tuple[str, Call]]]:
+        """Methods this release calls on receivers of that last name → module and form of each call.
+
+        Only methods that some class of the release defines (what none defines is not recorded).
+        """
+        if self._by_receiver is None:
+            self._by_receiver = {}
+            for index in range(SHARDS):
+                for name, table in self._frame(f"c:{index}", _CALLS).items():
+                    for module, forms in table.items():
+                        for form in forms:
+                            per_receiver = self._by_receiver.setdefault(form.receiver, {})
+                            per_receiver.setdefault(name, []).append((module, form))
+        return self._by_receiver.get(receiver, {})
+
+    _by_receiver: dict[str, dict[str, list[tuple[str, Call]]]] | None = None
+
+    def places(self, name: str) -> tuple[str, ...]:
+        """Where a name is defined: ``module`` at top level, ``module:Class`` as a member."""
+        return tuple(self._shard("n", name, _PLACES).get(name, ()))
+
+    def names(self) -> Iterator[str]:
+        """Every name that is defined anywhere in this release."""
+        for index in range(SHARDS):
+            yield from self._frame(f"n:{index}", _PLACES)
+
+    @cached_property
+    def _flags(self) -> dict[str, tuple[str, Flag]]:
+        flags: dict[str, tuple[str, Flag]] = {}
+        for module, flag in self._frame("flags", _FLAGS):
+            # The server's own parser wins over a benchmark's flag of the same name.
+            ours = module.startswith(("sglang.srt.server_args", "sglang.srt.arg_groups"))
+            for name in flag.names:
+                if name not in flags or ours:
+                    flags[name] = (module, flag)
+        return flags
+
+    def flags(self) -> dict[str, Flag]:
+        """Every command-line flag of the release, by each of its spellings."""
+        return {name: flag for name, (_, flag) in self._flags.items()}
+
+    def server_flags(self) -> dict[str, Flag]:
+        """Flags of the server (``ServerArgs``) alone."""
+        return {
+            name: flag
+            for name, (module, flag) in self._flags.items()
+            if module.startswith(("sglang.srt.server_args", "sglang.srt.arg_groups"))
+        }
+
+    def flag_choices(self, name: str) -> tuple[str, ...] | None:
+        """Values a flag accepts; None where any is accepted or they are not known from the text."""
+        found = self._flags.get(name)
+        if found is None or not found[1].choices:
+            return None
+        return self.strings(found[0], found[1].choices)
+
+    def environment(self) -> dict[str, str]:
+        """Environment variables the release reads → what stands in for a deprecated one."""
+        return self._frame("environment", _VARIABLES)
+
+    def registrations(self, function: str) -> dict[str, tuple[str, ...]]:
+        """Keys given to a registering function (or table) → modules that do."""
+        table = self._frame("registrations", _NAMED).get(function, {})
+        return {key: tuple(modules) for key, modules in table.items()}
+
+    def _frame(self, name: str, decoder: msgspec.msgpack.Decoder):  # type: ignore[no-untyped-def, type-arg]
+        record = self.catalog.locate(self.release, name)
+        if record is None:
+            raise self.catalog.pack(self.release).corrupt(f"it has no {name}")
+        return self.catalog.decoded(record, decoder)
+
+    def _shard(self, kind: str, name: str, decoder: msgspec.msgpack.Decoder):  # type: ignore[no-untyped-def, type-arg]
+        return self._frame(f"{kind}:{shard(name)}", decoder)

@@ -1,0 +1,84 @@
+"""The frames of a release: how modules and the facts looked up by name are laid out in a pack."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from sglang_contracts.surface.model import Call, Class, Flag, Module, Usage
+
+SHARDS = 64
+"""Facts that are looked up by name over a whole release lie in this many frames of each kind."""
+
+_ENCODER = msgspec.msgpack.Encoder(order="deterministic")
+
+
+def shard(name: str) -> int:
+    """The shard in which a name's facts lie."""
+    return zlib.crc32(name.encode()) % SHARDS
+
+
+def encode(value: object) -> bytes:
+    """The bytes a value is recorded as: the same value, the same bytes."""
+    return _ENCODER.encode(value)
+
+
+def frames(modules: Mapping[str, tuple[Module, Usage]]) -> dict[str, bytes]:
+    """The frames of a release: one for each module, and the facts looked up by name in shards."""
+    out = {f"m:{name}": encode(module) for name, (module, _) in modules.items()}
+    called: list[dict[str, dict[str, tuple[Call, ...]]]] = [{} for _ in range(SHARDS)]
+    reads: list[dict[str, dict[str, list[str]]]] = [{} for _ in range(SHARDS)]
+    names: list[dict[str, list[str]]] = [{} for _ in range(SHARDS)]
+    environment: dict[str, str] = {}
+    flags: list[tuple[str, Flag]] = []
+    registrations: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    places = _places((name, module) for name, (module, _) in modules.items())
+    for name in sorted(places):
+        names[shard(name)][name] = sorted(places[name])
+    for module_name in sorted(modules):
+        usage = modules[module_name][1]
+        for callee, forms in usage.calls.items():
+            if callee in places:  # what SGLang does not define is none of its interfaces
+                called[shard(callee)].setdefault(callee, {})[module_name] = forms
+        for suffix, facts in (("", usage.reads), ("=", usage.writes)):
+            for receiver, attributes in facts.items():
+                table = reads[shard(receiver.rstrip("?"))].setdefault(receiver + suffix, {})
+                for attribute in attributes:
+                    table.setdefault(attribute, []).append(module_name)
+        for variable, instead in usage.environment.items():
+            if instead or variable not in environment:
+                environment[variable] = instead
+        flags += [(module_name, flag) for flag in usage.flags]
+        for function, keys in usage.registrations.items():
+            for key in keys:
+                registrations[function].setdefault(key, []).append(module_name)
+    for index in range(SHARDS):
+        out[f"c:{index}"] = encode(called[index])
+        out[f"r:{index}"] = encode(reads[index])
+        out[f"n:{index}"] = encode(names[index])
+    out["environment"] = encode(environment)
+    out["flags"] = encode(flags)
+    out["registrations"] = encode(registrations)
+    return out
+
+
+def _places(modules: Iterable[tuple[str, Module]]) -> dict[str, set[str]]:
+    """Name → where it is defined: ``module`` for a top-level name, ``module:Class`` for a member."""
+    places: dict[str, set[str]] = defaultdict(set)
+
+    def members(where: str, found: Class) -> None:
+        for member in (*found.methods, *found.attributes):
+            places[member].add(where)
+        for name, inner in found.classes.items():
+            places[name].add(where)
+            members(f"{where}.{name}", inner)
+
+    for module_name, module in modules:
+        for name in (*module.classes, *module.functions, *module.values):
+            places[name].add(module_name)
+        for name, found in module.classes.items():
+            members(f"{module_name}:{name}", found)
+    return places

@@ -1,0 +1,221 @@
+"""The file format of recorded surfaces: one append-only *pack* for each release.
+
+A pack is a set of named *frames*. A frame is either whole or a delta: compressed with the frame of the
+same name in the pack's base release as dictionary, which makes what two releases share cost almost
+nothing. What is unchanged is not in the pack at all; what vanished is listed. A frame can be read
+without the others, through the chain of its own earlier forms.
+
+Layout: magic, header length (4 bytes, big-endian), header (msgpack, zstd), frames in header order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sglang_contracts.errors import ContractsError
+
+if TYPE_CHECKING:
+    import zstandard
+
+MAGIC = b"SGLSURF1"
+SUFFIX = ".surface"
+_LEVEL = 19
+_MAX_RAW = 64 * 2**20
+"""No frame of any release comes near; a header that claims more is not ours."""
+
+
+class Frame(msgspec.Struct, array_like=True, frozen=True):
+    """Where a frame lies in its pack."""
+
+    name: str
+    delta: bool
+    size: int
+    """Bytes in the pack."""
+    raw_size: int
+    """Bytes when decompressed."""
+
+
+class Header(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a pack says of itself."""
+
+    release: str
+    base: str
+    """The release against which it is recorded; empty: none."""
+    base_digest: str
+    """Digest of that base: a pack recorded against another recording of it cannot be read."""
+    digest: str
+    """Digest over all frames of the release, in whatever pack they lie."""
+    wheel: str
+    sha256: str
+    """Of the wheel."""
+    frames: tuple[Frame, ...]
+    removed: tuple[str, ...] = ()
+    problems: dict[str, str] = {}
+    """Modules that could only be read in part, and why."""
+
+
+class Pack:
+    """An opened pack: its header, and its frames' bytes on demand."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise ContractsError(f"cannot read {path.name}: {error.strerror}") from None
+        size = int.from_bytes(data[8:12], "big")
+        if data[:8] != MAGIC:
+            raise self.corrupt("it does not begin as a surface file does")
+        try:
+            raw = _decompressor(b"").decompress(data[12 : 12 + size], max_output_size=_MAX_RAW)
+            self.header = msgspec.msgpack.decode(raw, type=Header)
+        except Exception as error:
+            raise self.corrupt(f"its header is damaged ({error})") from None
+        self._data = data
+        self.where: dict[str, tuple[int, Frame]] = {}
+        offset = 12 + size
+        for frame in self.header.frames:
+            self.where[frame.name] = (offset, frame)
+            offset += frame.size
+        if offset != len(data):
+            raise self.corrupt(f"it has {len(data):,} bytes where its header says {offset:,}")
+        self.removed = frozenset(self.header.removed)
+
+    def corrupt(self, why: str) -> ContractsError:
+        """The error to raise where something about this file is wrong."""
+        return ContractsError(
+            f"the surface file {self.path} is corrupt: {why}",
+            f"record it again: sglang-contracts record {self.path.stem} --force "
+            "(or reinstall sglang-contracts, if it is one that came with it)",
+        )
+
+    def read(self, name: str, base: bytes | None) -> bytes:
+        """A frame's raw bytes; ``base`` is the base's frame of that name, for a delta."""
+        offset, frame = self.where[name]
+        if frame.delta and base is None:
+            raise self.corrupt(f"{name} refers to a base that does not have it")
+        if frame.raw_size > _MAX_RAW:
+            raise self.corrupt(f"{name} claims {frame.raw_size:,} bytes")
+        try:
+            tool = _decompressor(base if frame.delta and base is not None else b"")
+            raw = tool.decompress(
+                self._data[offset : offset + frame.size], max_output_size=frame.raw_size
+            )
+        except Exception as error:
+            raise self.corrupt(f"{name} cannot be decompressed ({error})") from None
+        if len(raw) != frame.raw_size:
+            raise self.corrupt(f"{name} has {len(raw):,} bytes, not {frame.raw_size:,}")
+        return raw
+
+
+def write(
+    path: Path,
+    frames: Mapping[str, bytes],
+    *,
+    release: str,
+    wheel: str,
+    sha256: str,
+    base: str = "",
+    base_digest: str = "",
+    base_frames: Mapping[str, bytes] | None = None,
+    problems: Mapping[str, str] | None = None,
+) -> Header:
+    """Write a release's frames, atomically, as a pack against ``base_frames``.
+
+    Returns:
+        The header written.
+    """
+    import zstandard
+
+    known = base_frames or {}
+    entries: list[Frame] = []
+    chunks: list[bytes] = []
+    for name in sorted(frames):
+        raw = frames[name]
+        old = known.get(name)
+        if old == raw:
+            continue
+        if old:
+            chunk = _compressor(old).compress(raw)
+        else:
+            chunk = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(raw)
+        entries.append(Frame(name, bool(old), len(chunk), len(raw)))
+        chunks.append(chunk)
+    header = Header(
+        release=release,
+        base=base,
+        base_digest=base_digest,
+        digest=digest(frames),
+        wheel=wheel,
+        sha256=sha256,
+        frames=tuple(entries),
+        removed=tuple(sorted(name for name in known if name not in frames)),
+        problems=dict(sorted((problems or {}).items())),
+    )
+    packed = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(
+        msgspec.msgpack.encode(header)
+    )
+    write_atomically(path, MAGIC + len(packed).to_bytes(4, "big") + packed + b"".join(chunks))
+    return header
+
+
+def digest(frames: Mapping[str, bytes]) -> str:
+    """A digest over named frames, whatever packs they lie in."""
+    total = hashlib.blake2b(digest_size=16)
+    for name in sorted(frames):
+        total.update(name.encode() + b"\0" + hashlib.blake2b(frames[name], digest_size=16).digest())
+    return total.hexdigest()
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that a reader, or a second writer, never sees half of it.
+
+    Raises:
+        ContractsError: The place cannot be written to; nothing was changed.
+    """
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(temporary).chmod(0o644)  # mkstemp's 0600 would hide a shared cache from its readers
+        os.replace(temporary, path)  # noqa: PTH105 - the one call that is atomic everywhere
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise ContractsError(
+            f"cannot write {path}: {error.strerror or error}",
+            "set SGLANG_CONTRACTS_CACHE to a folder that can be written to",
+        ) from None
+
+
+def _compressor(base: bytes) -> zstandard.ZstdCompressor:
+    import zstandard
+
+    dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    return zstandard.ZstdCompressor(level=_LEVEL, dict_data=dictionary, write_checksum=True)
+
+
+@lru_cache(maxsize=1)
+def _plain() -> zstandard.ZstdDecompressor:
+    import zstandard
+
+    return zstandard.ZstdDecompressor()
+
+
+def _decompressor(base: bytes) -> zstandard.ZstdDecompressor:
+    if not base:
+        return _plain()
+    import zstandard
+
+    dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    return zstandard.ZstdDecompressor(dict_data=dictionary)

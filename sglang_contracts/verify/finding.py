@@ -97,6 +97,8 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     location: Location | None = None
     hint: str = ""
+    fails: bool = False
+    """Whether the run must not succeed because of it: a stale or expired entry (exit 1)."""
 
 
 class PluginInfo(msgspec.Struct, frozen=True):

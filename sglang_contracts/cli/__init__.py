@@ -1,0 +1,77 @@
+"""The command line: ``sglang-contracts COMMAND``.
+
+:func:`main` is the only way in. It turns whatever a command raises into the exit codes of the
+design: 0 fine, 1 findings, 2 could not run, and nothing else (130 after Ctrl-C and 141 after a
+closed pipe are the shell's own).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+DEBUG = "SGLANG_CONTRACTS_DEBUG"
+"""Set to ``1``: an unexpected error prints its traceback."""
+
+CANNOT_RUN = 2
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code; never raises, never prints a traceback unasked.
+
+    Args:
+        arguments: Command line without the program's name; None: the process's own.
+    """
+    import click
+
+    from sglang_contracts.cli.group import cli
+    from sglang_contracts.errors import ContractsError
+
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        code = cli.main(args=given, prog_name="sglang-contracts", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return CANNOT_RUN
+    except (click.Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read us has seen enough. Point stdout elsewhere, or the interpreter complains
+        # when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except ContractsError as error:
+        _complain(error.message, error.hint)
+        return CANNOT_RUN
+    except MemoryError:
+        _complain("out of memory", "check one release at a time with --release")
+        return CANNOT_RUN
+    except Exception as error:
+        if os.environ.get(DEBUG) == "1":
+            import traceback
+
+            traceback.print_exc()
+        _complain(
+            f"unexpected {type(error).__name__}: {' '.join(str(error).split())[:200]}",
+            f"this is a defect of sglang-contracts, not of your plugin: please report it with the "
+            f"traceback that {DEBUG}=1 prints",
+        )
+        return CANNOT_RUN
+
+
+def _complain(message: str, hint: str) -> None:
+    """One red line on stderr, the hint below it."""
+    import click
+
+    from sglang_contracts.cli.console import wants_color
+
+    color = wants_color(sys.stderr, "auto")
+    click.echo(click.style("error: ", fg="red", bold=True) + message, err=True, color=color)
+    if hint:
+        click.echo(click.style("hint: ", fg="cyan") + hint, err=True, color=color)

@@ -1,0 +1,92 @@
+"""Where text goes: colour or not, how wide, to a file or to stdout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from sglang_contracts.errors import ContractsError
+
+PLAIN_WIDTH = 100
+"""Columns where the output is no terminal."""
+
+
+def wants_color(stream: IO[Any], choice: str) -> bool:
+    """Whether to colour what goes to ``stream``.
+
+    Args:
+        stream: Where it goes.
+        choice: ``auto``, ``always`` or ``never``. Under ``auto``: on a terminal that is not dumb,
+            and only if ``NO_COLOR`` is unset or empty (no-color.org).
+    """
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def width(stream: IO[Any]) -> int:
+    """Columns for text on ``stream``: the terminal's (40 to 160), else :data:`PLAIN_WIDTH`."""
+    if not stream.isatty():
+        return PLAIN_WIDTH
+    return max(40, min(160, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns))
+
+
+def write(text: str, output: Path | None) -> None:
+    """Print ``text``, or write it to a file whole or not at all.
+
+    Raises:
+        ContractsError: If the file cannot be written.
+    """
+    if output is None:
+        if sys.stdout.encoding and sys.stdout.encoding.lower().replace("-", "") != "utf8":
+            text = text.encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding)
+        sys.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+        sys.stdout.flush()
+        return
+    write_file(output, text if text.endswith("\n") else text + "\n")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write ``text`` to ``path`` as UTF-8 through a temporary file beside it.
+
+    Raises:
+        ContractsError: If ``path`` is a folder, its folder is missing, or it cannot be written.
+    """
+    import tempfile
+
+    path = path.resolve()
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("w", encoding="utf-8") as device:  # /dev/stdout, a named pipe
+            device.write(text)
+        return
+    if path.is_dir():
+        raise ContractsError(f"{path} is a folder, not a file", "name a file to write to")
+    folder = path.parent
+    if not folder.is_dir():
+        raise ContractsError(f"the folder {folder} does not exist", f"mkdir -p {folder}")
+    try:
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
+    except OSError as error:
+        raise ContractsError(
+            f"cannot write {path}: {error.strerror or error}", "choose another --output"
+        ) from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        if path.exists():
+            Path(temporary).chmod(path.stat().st_mode & 0o777)
+        else:
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(temporary).chmod(0o666 & ~mask)
+        Path(temporary).replace(path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise ContractsError(
+            f"cannot write {path}: {error.strerror or error}", "choose another --output"
+        ) from error

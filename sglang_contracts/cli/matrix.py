@@ -1,0 +1,73 @@
+"""``matrix``: every recorded release against a plugin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from sglang_contracts.cli import options
+from sglang_contracts.cli.check import policy_of
+from sglang_contracts.cli.target import open_target
+
+
+@click.command(
+    name="matrix",
+    epilog=options.examples(
+        "sglang-contracts matrix .",
+        "sglang-contracts matrix my-plugin --releases '>=0.5.3' --html matrix.html",
+    ),
+)
+@click.argument("plugin", metavar="PATH|DIST")
+@options.release_options
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a self-contained page to this file as well.",
+)
+@options.failure_options
+@options.plugin_options
+@options.output_options()
+def command(
+    plugin: str,
+    exact: tuple[str, ...],
+    specifiers: tuple[str, ...],
+    html: Path | None,
+    strict: bool,
+    fail_on: str | None,
+    exclude: tuple[str, ...],
+    config: Path | None,
+    output: options.Output,
+) -> int:
+    """Every recorded release against a plugin, and the compatible range.
+
+    For each release the verdict and the first break; then the range in which the plugin works, as
+    a requirement to paste into its metadata. A release of which nothing is known is never part of
+    it. Exit code 1 if any selected release is broken.
+    """
+    from sglang_contracts.cli.console import write_file
+    from sglang_contracts.cli.progress import working
+    from sglang_contracts.report import render
+    from sglang_contracts.verify.compatibility import with_range
+    from sglang_contracts.verify.releases import select_releases
+    from sglang_contracts.verify.selection import select
+
+    target = open_target(plugin, exclude, config)
+    catalog = options.catalog()
+    releases = select_releases(catalog.releases, exact, specifiers, everything=True)
+
+    with working(f"checking {plugin} against {len(releases)} releases", output.quiet):
+        report = target.check(catalog, releases)
+    policy = policy_of(
+        target,
+        fail_on=fail_on or target.settings.fail_on or "error",
+        strict=strict or target.settings.strict,
+    )
+    outcome = select(report, policy, lambda: target.check(catalog, catalog.releases))
+    result = with_range(msgspec.structs.replace(outcome.report, command="matrix"), catalog.releases)
+    if html is not None:
+        write_file(html, render(result, "html"))
+    output.emit(result)
+    return outcome.exit_code

@@ -1,0 +1,152 @@
+"""Markdown, for a pull request's summary or an issue."""
+
+from __future__ import annotations
+
+import importlib
+
+from sglang_contracts.report.merge import by_file, counts, first_break, merged, spans
+from sglang_contracts.report.options import Options
+from sglang_contracts.report.style import plural
+from sglang_contracts.report.words import evidence, fix, since, what
+from sglang_contracts.verify.finding import Report, Severity, Verdict
+
+_MARKS = {Verdict.BROKEN: "❌", Verdict.UNKNOWN: "❔", Verdict.COMPATIBLE: "✅"}
+_OWN_PAGE = frozenset({"uses", "diff", "explain", "releases"})
+"""Commands whose page renders its own Markdown; the others are made of findings."""
+
+
+def render(report: Report, options: Options) -> str:
+    """The report as Markdown."""
+    if report.command in _OWN_PAGE:
+        module = importlib.import_module(f"sglang_contracts.report.pages.{report.command}")
+        page: str = module.markdown(report, options)
+        return page
+    return "\n".join(
+        [
+            *_head(report),
+            *release_table(report),
+            *_range(report),
+            *_edits(report),
+            *_findings(report),
+            *notes(report),
+        ]
+    )
+
+
+def escape(text: str) -> str:
+    """Text that stands in a paragraph or a table cell as it is."""
+    for mark in "\\`*_[]<>|#":
+        text = text.replace(mark, "\\" + mark)
+    return " ".join(text.split())
+
+
+def code(text: str) -> str:
+    """Text in a code span, safe in a table cell, too."""
+    text = " ".join(text.split()).replace("|", "\\|")
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _head(report: Report) -> list[str]:
+    who = ""
+    if report.plugin is not None:
+        who = " ".join(part for part in (report.plugin.name, report.plugin.version) if part)
+    found = counts(report)
+    total = ", ".join(
+        plural(found[severity], severity.value)
+        for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+    )
+    title = f"## sglang-contracts {report.command}" + (f": {escape(who)}" if who else "")
+    return [title, "", total + ".", ""]
+
+
+def release_table(report: Report) -> list[str]:
+    """One row a release: verdict, number of errors and warnings, first break."""
+    if not report.releases:
+        return ["No release was checked.", ""]
+    lines = ["| SGLang | verdict | errors | warnings | first break |", "|---|---|---|---|---|"]
+    for entry in report.releases:
+        number = {
+            severity: sum(f.severity is severity for f in entry.findings) for severity in Severity
+        }
+        first = first_break(entry)
+        lines.append(
+            f"| {entry.release} | {_MARKS[entry.verdict]} {entry.verdict.value} "
+            f"| {number[Severity.ERROR]} | {number[Severity.WARNING]} "
+            f"| {escape(what(first)) if first else ''} |"
+        )
+    return [*lines, ""]
+
+
+def _range(report: Report) -> list[str]:
+    requirement = report.facts.get("requirement")
+    if "requirement" not in report.facts:
+        return []
+    if not requirement:
+        return ["Compatible with no recorded release.", ""]
+    return [f"Requirement: {code(str(requirement))}", ""]
+
+
+def _edits(report: Report) -> list[str]:
+    edits = report.facts.get("edits")
+    if not isinstance(edits, list) or not edits:
+        return []
+    lines = ["### Edits, in order", "", "| place | old | new | since |", "|---|---|---|---|"]
+    for edit in edits:
+        lines.append(
+            f"| {code(str(edit['file']) + ':' + str(edit['line']))} "
+            f"| {code(str(edit.get('old') or edit['symbol']))} "
+            f"| {code(str(edit['new'])) if edit.get('new') else ''} | {edit.get('since') or ''} |"
+        )
+    lines.append("")
+    needless = report.facts.get("needless")
+    if isinstance(needless, list) and needless:
+        lines += ["### Needless from there on", ""]
+        for guard in needless:
+            place = code(f"{guard['file']}:{guard['line']}")
+            lines.append(f"- {place} {escape(str(guard.get('text', '')))}")
+        lines.append("")
+    return lines
+
+
+def _findings(report: Report) -> list[str]:
+    among = [entry.release for entry in report.releases]
+    lines: list[str] = []
+    for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
+        items = merged(report, [severity])
+        if not items:
+            continue
+        folded = severity is Severity.NOTE
+        if folded:
+            lines += ["<details><summary>Notes</summary>", ""]
+        else:
+            lines += [f"### {severity.value.capitalize()}s", ""]
+        for item in items:
+            finding = item.finding
+            when = f", {since(finding)}" if since(finding) else ""
+            lines.append(f"- **{escape(what(finding))}**{escape(when)} ({code(finding.rule)})")
+            if fix(finding):
+                basis = f" _({evidence(finding)})_" if evidence(finding) else ""
+                lines.append(f"  - fix: {escape(fix(finding))}{basis}")
+            if finding.by_name:
+                lines.append("  - rests on the name of the object alone")
+            for file, numbers in by_file(finding.locations).items():
+                lines.append(f"  - {code(file)}: {', '.join(map(str, numbers))}")
+            if len(among) > 1:
+                lines.append(f"  - in {spans(item.releases, among)}")
+        lines.append("")
+        if folded:
+            lines += ["</details>", ""]
+    return lines
+
+
+def notes(report: Report) -> list[str]:
+    """What is to be said about the run."""
+    if not report.notes:
+        return []
+    lines = ["### About this run", ""]
+    for note in report.notes:
+        place = f"{code(f'{note.location.file}:{note.location.line}')} " if note.location else ""
+        hint = f" ({escape(note.hint)})" if note.hint else ""
+        mark = "❌ " if note.fails else ""
+        lines.append(f"- {mark}{place}{escape(note.text)}{hint}")
+    return [*lines, ""]

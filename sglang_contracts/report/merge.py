@@ -1,0 +1,119 @@
+"""Findings that are the same in several releases, told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from sglang_contracts.verify.finding import (
+    Finding,
+    Location,
+    ReleaseReport,
+    Report,
+    Severity,
+    Verdict,
+)
+
+
+@dataclass(frozen=True)
+class Merged:
+    """One finding and the releases of the report in which it stands."""
+
+    finding: Finding
+    releases: tuple[str, ...]
+
+
+def merged(report: Report, severities: Iterable[Severity] | None = None) -> list[Merged]:
+    """The findings of all releases, equal ones once: worst first, then by place.
+
+    Args:
+        report: What a command found.
+        severities: Only these; None: all.
+    """
+    wanted = None if severities is None else set(severities)
+    places: dict[Finding, list[str]] = {}
+    for release in report.releases:
+        for finding in _joined(release.findings):
+            if wanted is None or finding.severity in wanted:
+                places.setdefault(finding, []).append(release.release)
+    # Ordered by place only: the order in which an engine meets things must not show.
+    return [Merged(f, tuple(r)) for f, r in sorted(places.items(), key=lambda item: order(item[0]))]
+
+
+def _joined(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings that differ in their places only, as one with all the places."""
+    alike: dict[Finding, set[Location]] = {}
+    for finding in findings:
+        bare = msgspec.structs.replace(finding, locations=())
+        alike.setdefault(bare, set()).update(finding.locations)
+    return [
+        msgspec.structs.replace(bare, locations=tuple(sorted(places)))
+        for bare, places in alike.items()
+    ]
+
+
+def order(finding: Finding) -> tuple[int, bool, str, int, str, str]:
+    """Sorting key of a finding: errors first, those that rest on a name last, then by place."""
+    first = finding.locations[0] if finding.locations else Location("\uffff", 0)
+    return (
+        -finding.severity.rank,
+        finding.by_name,
+        first.file,
+        first.line,
+        finding.rule,
+        finding.symbol,
+    )
+
+
+def first_break(entry: ReleaseReport) -> Finding | None:
+    """The error of a release that comes first, sure ones before guesses; None without an error."""
+    errors = [finding for finding in entry.findings if finding.severity is Severity.ERROR]
+    return min(errors, key=order, default=None)
+
+
+def by_file(locations: Iterable[Location]) -> dict[str, list[int]]:
+    """File → its lines, each once, ascending."""
+    files: dict[str, list[int]] = {}
+    for location in sorted(locations):
+        lines = files.setdefault(location.file, [])
+        if location.line not in lines:
+            lines.append(location.line)
+    return files
+
+
+def spans(members: Sequence[str], among: Sequence[str]) -> str:
+    """Releases in few words: ``0.5.13 ... 0.5.16, 0.5.20``.
+
+    Args:
+        members: Some of ``among``, in its order.
+        among: All releases of the report; a run of neighbours in it becomes ``first ... last``.
+    """
+    positions = [among.index(release) for release in members]
+    runs: list[list[int]] = []
+    for position in positions:
+        if runs and position == runs[-1][-1] + 1:
+            runs[-1].append(position)
+        else:
+            runs.append([position])
+    words = []
+    for run in runs:
+        if len(run) <= 2:
+            words += [among[position] for position in run]
+        else:
+            words.append(f"{among[run[0]]} ... {among[run[-1]]}")
+    return ", ".join(words)
+
+
+def with_verdict(report: Report, verdict: Verdict) -> list[str]:
+    """The releases of the report with a verdict."""
+    return [entry.release for entry in report.releases if entry.verdict is verdict]
+
+
+def counts(report: Report) -> dict[Severity, int]:
+    """How many different findings there are of each severity, over all releases."""
+    found: dict[Severity, int] = dict.fromkeys(Severity, 0)
+    for item in merged(report):
+        found[item.finding.severity] += 1
+    return found

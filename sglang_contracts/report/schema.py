@@ -1,0 +1,138 @@
+"""JSON schemas of the JSON reports; ``python -m sglang_contracts.report.schema DIR`` writes them.
+
+One for each command, each whole in itself: what all have in common stands in ``$defs``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+_TEXT = {"type": "string"}
+_NUMBER = {"type": "integer", "minimum": 0}
+_TEXTS = {"type": "array", "items": _TEXT}
+_OR_NULL = {"type": ["string", "null"]}
+
+
+def _record(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": {**required, **optional},
+    }
+
+
+_DEFS: dict[str, Any] = {
+    "location": _record(
+        {"file": _TEXT, "line": {"type": "integer", "minimum": 0}},
+        column={"type": "integer", "minimum": 1},
+    ),
+    "suggestion": _record({"symbol": _TEXT, "evidence": _TEXT}, note=_TEXT),
+    "finding": _record(
+        {
+            "rule": {"type": "string", "pattern": "^[a-z][a-z-]*$"},
+            "severity": {"enum": ["error", "warning", "note"]},
+            "symbol": _TEXT,
+            "locations": {"type": "array", "items": {"$ref": "#/$defs/location"}},
+            "last_ok": _OR_NULL,
+            "first_broken": _OR_NULL,
+            "suggestion": {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/suggestion"}]},
+            "role": _TEXT,
+            "by_name": {"type": "boolean"},
+            "message": _TEXT,
+        },
+        old=_TEXT,
+        new=_TEXT,
+        detail=_TEXT,
+        clause=_TEXT,
+    ),
+    "release": _record(
+        {
+            "release": _TEXT,
+            "verdict": {"enum": ["compatible", "broken", "unknown"]},
+            "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
+        }
+    ),
+    "note": _record(
+        {"text": _TEXT, "fails": {"type": "boolean"}},
+        location={"$ref": "#/$defs/location"},
+        hint=_TEXT,
+    ),
+    "plugin": _record({"name": _TEXT, "version": _TEXT, "path": _TEXT}),
+}
+
+_HIDDEN = {"type": "object", "additionalProperties": _NUMBER}
+
+_USE = _record(
+    {"symbol": _TEXT, "module": _TEXT, "role": _TEXT},
+    locations={"type": "array", "items": {"$ref": "#/$defs/location"}},
+    guarded={"type": "boolean"},
+    by_name={"type": "boolean"},
+)
+_EDIT = _record(
+    {"file": _TEXT, "line": _NUMBER, "rule": _TEXT, "symbol": _TEXT},
+    old=_TEXT,
+    new=_TEXT,
+    since=_OR_NULL,
+    covers=_TEXTS,
+    both={"type": "boolean"},
+)
+
+FACTS: dict[str, dict[str, Any]] = {
+    "check": {"files": _NUMBER, "uses": _NUMBER, "hidden": _HIDDEN},
+    "matrix": {
+        "files": _NUMBER,
+        "uses": _NUMBER,
+        "hidden": _HIDDEN,
+        "compatible": _TEXTS,
+        "ranges": _TEXTS,
+        "requirement": _OR_NULL,
+    },
+    "uses": {"uses": {"type": "array", "items": _USE}},
+    "upgrade": {
+        "from": _TEXT,
+        "to": _TEXT,
+        "edits": {"type": "array", "items": _EDIT},
+        "needless": {"type": "array", "items": _record({"file": _TEXT, "line": _NUMBER})},
+        "hidden": _HIDDEN,
+    },
+    "launch-check": {},
+}
+"""Command → what its report holds beyond the frame."""
+
+
+def schema(command: str) -> dict[str, Any]:
+    """The JSON schema of one command's report."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Report of sglang-contracts {command}",
+        "type": "object",
+        "required": ["schema", "tool", "command", "releases", "notes"],
+        "properties": {
+            "schema": {"const": 1},
+            "tool": {"type": "string", "pattern": "^sglang-contracts \\S+$"},
+            "command": {"const": command},
+            "plugin": {"$ref": "#/$defs/plugin"},
+            "releases": {"type": "array", "items": {"$ref": "#/$defs/release"}},
+            "notes": {"type": "array", "items": {"$ref": "#/$defs/note"}},
+            **FACTS[command],
+        },
+        "$defs": _DEFS,
+    }
+
+
+def schema_text(command: str) -> str:
+    """The text of the published file."""
+    return json.dumps(schema(command), indent=2) + "\n"
+
+
+def write_all(folder: Path) -> None:
+    """Write ``<command>.schema.json`` for every command."""
+    for command in FACTS:
+        (folder / f"{command}.schema.json").write_text(schema_text(command), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_all(Path(sys.argv[1]))

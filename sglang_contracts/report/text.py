@@ -1,0 +1,145 @@
+"""The report for people: short, grouped, the fix beside the break."""
+
+from __future__ import annotations
+
+import importlib
+
+from sglang_contracts.report.merge import Merged, by_file, counts, merged, spans, with_verdict
+from sglang_contracts.report.options import Options
+from sglang_contracts.report.style import (
+    SEVERITY_STYLE,
+    VERDICT_STYLE,
+    Paint,
+    places,
+    plural,
+    wrapped,
+)
+from sglang_contracts.report.words import evidence, fix, printable, since, what
+from sglang_contracts.verify.finding import Report, Severity, Verdict
+
+_OWN_PAGE = frozenset({"matrix", "upgrade", "uses", "diff", "explain", "releases", "verify"})
+"""Commands whose text is a page of their own: ``report/pages/<command>.py``."""
+
+_INDENT = " " * 9
+
+
+def render(report: Report, options: Options) -> str:
+    """The report as text."""
+    if report.command in _OWN_PAGE:
+        module = importlib.import_module(f"sglang_contracts.report.pages.{report.command}")
+        page: str = module.text(report, options)
+        return page
+    return "\n".join(
+        [
+            *findings_lines(report, options),
+            *note_lines(report, options),
+            *summary_lines(report, options),
+        ]
+    )
+
+
+def findings_lines(report: Report, options: Options) -> list[str]:
+    """Every finding to be shown, those that rest on a name alone below a line of their own."""
+    shown = [
+        item
+        for item in merged(report)
+        if options.verbose or item.finding.severity is not Severity.NOTE
+    ]
+    sure = [item for item in shown if not item.finding.by_name]
+    guessed = [item for item in shown if item.finding.by_name]
+    lines = [line for item in sure for line in finding_lines(item, report, options)]
+    if guessed:
+        paint = Paint(options.color)
+        lines.append(paint("resting on the name of an object alone:", "bold"))
+        lines += [line for item in guessed for line in finding_lines(item, report, options)]
+    return lines
+
+
+def finding_lines(item: Merged, report: Report, options: Options) -> list[str]:
+    """One finding: what and since when, the fix, the places, the releases where not all have it."""
+    paint = Paint(options.color)
+    finding = item.finding
+    head = what(finding)
+    if since(finding):
+        head += f", {since(finding)}"
+    first, *rest = wrapped(f"{head} [{finding.rule}]", options.width, _INDENT)
+    label = paint(finding.severity.value, *SEVERITY_STYLE[finding.severity])
+    pad = " " * (len(_INDENT) - len(finding.severity.value))
+    lines = [label + pad + first[len(_INDENT) :], *rest]
+    to_do = fix(finding)
+    if to_do:
+        if evidence(finding):
+            to_do += f" [{evidence(finding)}]"
+        lines += [paint(line, "cyan") for line in wrapped(f"fix: {to_do}", options.width, _INDENT)]
+    lines += places(by_file(finding.locations), options.width, _INDENT)
+    if len(item.releases) < len(report.releases):
+        among = [entry.release for entry in report.releases]
+        lines += [
+            paint(line, "dim")
+            for line in wrapped(f"in {spans(item.releases, among)}", options.width, _INDENT)
+        ]
+    return lines
+
+
+def note_lines(report: Report, options: Options) -> list[str]:
+    """What is to be said about the run: skipped files, stale entries."""
+    paint = Paint(options.color)
+    lines = []
+    for note in report.notes:
+        if options.quiet and not note.fails:
+            continue
+        place = f"{note.location.file}:{note.location.line}: " if note.location else ""
+        hint = f" ({note.hint})" if note.hint else ""
+        label, styles = ("error", ("red", "bold")) if note.fails else ("info", ("blue",))
+        first, *rest = wrapped(printable(f"{place}{note.text}{hint}"), options.width, _INDENT)
+        lines += [
+            paint(label, *styles) + " " * (len(_INDENT) - len(label)) + first[len(_INDENT) :],
+            *rest,
+        ]
+    return lines
+
+
+def verdict_lines(report: Report, options: Options) -> list[str]:
+    """Which releases are what; nothing for a verdict that none has."""
+    paint = Paint(options.color)
+    among = [entry.release for entry in report.releases]
+    lines = []
+    for verdict in (Verdict.BROKEN, Verdict.UNKNOWN, Verdict.COMPATIBLE):
+        having = with_verdict(report, verdict)
+        if having:
+            indent = " " * 12
+            number = f" ({len(having)} of {len(among)})" if len(among) > 1 else ""
+            first, *rest = wrapped(spans(having, among) + number, options.width, indent)
+            label = paint(verdict.value, *VERDICT_STYLE[verdict])
+            lines += [label + " " * (12 - len(verdict.value)) + first[12:], *rest]
+    return lines
+
+
+def summary_lines(report: Report, options: Options) -> list[str]:
+    """The verdicts, and one line of counts."""
+    found = counts(report)
+    lines = verdict_lines(report, options)
+    words = [
+        plural(found[Severity.ERROR], "error"),
+        plural(found[Severity.WARNING], "warning"),
+        plural(found[Severity.NOTE], "note"),
+    ]
+    text = ", ".join(words)
+    by_name = sum(
+        item.finding.by_name and item.finding.severity is not Severity.NOTE
+        for item in merged(report)
+    )
+    if by_name:
+        text += f"; {by_name} of them on a name alone"
+    if found[Severity.NOTE] and not options.verbose:
+        text += " (--verbose shows the notes)"
+    hidden = report.facts.get("hidden")
+    if isinstance(hidden, dict) and hidden:
+        reasons = ", ".join(f"{number} {why}" for why, number in sorted(hidden.items()))
+        text += f"; not shown: {reasons}"
+    who = ""
+    if report.plugin is not None:
+        who = " ".join(part for part in (report.plugin.name, report.plugin.version) if part) + ": "
+    if not report.releases:
+        text = "no release was checked"
+    return [*lines, *wrapped(who + text, options.width, "")]

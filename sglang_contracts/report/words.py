@@ -1,0 +1,171 @@
+"""The wording of findings: a table of rules, and the short spelling of a symbol.
+
+The engine says facts (:class:`~sglang_contracts.verify.finding.Finding`); this table says them
+to people. A rule that is not in the table is worded by its ``detail``, so that a new rule can
+never crash a report; a test names rules without wording.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sglang_contracts.verify.finding import Finding
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How one rule is told."""
+
+    what: str
+    """What happened. ``{name}`` short symbol, ``{module}``, ``{owner}`` all but the last part,
+    ``{last}`` the last part, ``{old}``, ``{new}``, ``{detail}``."""
+    fix: str = "use {to}"
+    """With a suggestion: what to do. ``{to}`` is the suggested symbol."""
+    otherwise: str = ""
+    """What to do where nothing is suggested."""
+    dated: bool = True
+    """Whether it is told since when."""
+
+
+WORDINGS: dict[str, Wording] = {
+    "module-removed": Wording("module {name} is gone", "import {to}"),
+    "symbol-removed": Wording("{name} is gone from {module}", "use {to}"),
+    "symbol-moved": Wording("{name} is no longer in {module}", "import {to}"),
+    "field-removed": Wording("{name} is gone", "use {to}"),
+    "field-renamed": Wording("{name} has another name", "read {to}"),
+    "method-removed": Wording("{name}() is gone", "call {to}"),
+    "method-renamed": Wording("{name}() has another name", "use {to}"),
+    "enum-member-removed": Wording("enum member {name} is gone", "use {to}"),
+    "parameter-removed": Wording(
+        "{owner}() takes no {last} any more", "pass {to}", "leave it out for these releases"
+    ),
+    "parameter-renamed": Wording("{last} of {owner}() has another name", "pass {to}"),
+    "parameter-required": Wording(
+        "{owner}() requires {last}", "pass {to}", "pass it where the release has it"
+    ),
+    "keyword-only": Wording(
+        "{last} of {owner}() can be passed by keyword only", "pass {to}", "pass it by its name"
+    ),
+    "return-changed": Wording("{name}() returns something else", "take {to}"),
+    "override-signature": Wording(
+        "an override of {name}() cannot take what SGLang passes",
+        "give it {to}",
+        "accept the new parameters, or take *args and **kwargs",
+    ),
+    "override-orphaned": Wording(
+        "nothing in SGLang calls an override of {name}() any more", "override {to}"
+    ),
+    "hook-missing": Wording(
+        "SGLang needs {name} from the plugin's class", "provide it like {to}", "implement it"
+    ),
+    "patch-target-missing": Wording(
+        "the target of the hook or patch, {name}, is gone: it would silently not apply",
+        "patch {to}",
+    ),
+    "server-arg-removed": Wording("server argument {name} is gone", "use {to}"),
+    "env-removed": Wording("SGLang reads the variable {name} no more", "set {to}"),
+    "dtype-changed": Wording("{name} has another dtype", "use {to}", "convert it"),
+    "registry-removed": Wording("{name} is not registered any more", "use {to}"),
+    "obligation-unmet": Wording(
+        "SGLang reads {name} off the plugin's object, which does not have it",
+        "provide it like {to}",
+        "set it on the object",
+    ),
+    "guard-wrong": Wording("the guard around {name} is wrong here", "use {to}", dated=False),
+    "retired": Wording("{name} still imports, but calling it raises", "use {to}"),
+    "behaviour-changed": Wording("{name} means something else", "use {to}"),
+}
+
+_GENERIC = Wording("{rule}: {name}")
+
+
+def printable(text: str) -> str:
+    """One line without control characters: a plugin's text must not steer a terminal."""
+    kept = "".join(char if char.isprintable() or char.isspace() else "\ufffd" for char in text)
+    return " ".join(kept.split())
+
+
+def short(symbol: str) -> str:
+    """A symbol without its module: ``Class.attr`` of ``m:Class.attr``, ``--x`` of ``flag:--x``."""
+    if symbol.startswith(("flag:", "env:")):
+        return symbol.partition(":")[2]
+    module, colon, qual = symbol.partition(":")
+    return qual if colon else module
+
+
+def module_of(symbol: str) -> str:
+    """The module of a symbol; empty for flags and environment variables."""
+    if symbol.startswith(("flag:", "env:")):
+        return ""
+    return symbol.partition(":")[0]
+
+
+def split(symbol: str) -> tuple[str, str]:
+    """Owner and last part of a short symbol: ``Class.attr``, ``func(param)``, ``--flag(value)``."""
+    name = short(symbol)
+    match = re.fullmatch(r"(.+)\((.+)\)", name)
+    if match:
+        return match[1].removesuffix(".__init__"), match[2]
+    owner, _, last = name.rpartition(".")
+    return owner, last
+
+
+def since(finding: Finding) -> str:
+    """``since 0.5.13 (worked until 0.5.12.post1)``, as far as it is known; may be empty."""
+    if not WORDINGS.get(finding.rule, _GENERIC).dated:
+        return ""
+    if not finding.first_broken:
+        return f"worked until {finding.last_ok}" if finding.last_ok else ""
+    until = f" (worked until {finding.last_ok})" if finding.last_ok else ""
+    return f"since {finding.first_broken}{until}"
+
+
+def what(finding: Finding) -> str:
+    """What happened, in one clause without the release and without the fix."""
+    wording = WORDINGS.get(finding.rule, _GENERIC)
+    owner, last = split(finding.symbol)
+    text = wording.what.format(
+        rule=finding.rule,
+        name=short(finding.symbol),
+        module=module_of(finding.symbol) or "SGLang",
+        owner=owner or short(finding.symbol),
+        last=last,
+    )
+    if finding.detail:
+        text += f": {finding.detail}"
+    elif finding.old and finding.new:
+        text += f": was {finding.old}, is {finding.new}"
+    return printable(text)
+
+
+def fix(finding: Finding) -> str:
+    """What to do about it; empty where nothing can be said."""
+    wording = WORDINGS.get(finding.rule, _GENERIC)
+    if finding.suggestion is None:
+        return wording.otherwise
+    text = wording.fix.format(to=finding.suggestion.symbol)
+    if finding.suggestion.note:
+        text += f" ({finding.suggestion.note})"
+    return printable(text)
+
+
+def evidence(finding: Finding) -> str:
+    """Where the suggestion comes from, for people; empty without one."""
+    return finding.suggestion.evidence if finding.suggestion else ""
+
+
+def message(finding: Finding) -> str:
+    """The whole sentence: what, since when, what to do, on what evidence."""
+    parts = what(finding)
+    when = since(finding)
+    if when:
+        parts += f" {when}" if when.startswith("since") else f", {when}"
+    to_do = fix(finding)
+    if to_do:
+        parts += f"; {to_do}"
+        if evidence(finding):
+            parts += f" [{evidence(finding)}]"
+    if finding.by_name:
+        parts += "; rests on the object's name alone"
+    return parts

@@ -1,0 +1,279 @@
+"""``check``, ``matrix``, ``uses``, ``upgrade``, ``launch-check`` on engines that answer at will."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from sglang_contracts.verify import uses
+from sglang_contracts.verify.finding import Finding, ReleaseReport, Report, Severity, Verdict
+
+from .conftest import RELEASES, SYMBOL, answer, lost
+
+SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
+
+
+def document(ran):
+    found = json.loads(ran.out)
+    schema = json.loads((SCHEMAS / f"{found['command']}.schema.json").read_text())
+    jsonschema.validate(found, schema, jsonschema.Draft202012Validator)
+    return found
+
+
+def releases(ran):
+    return [entry["release"] for entry in document(ran)["releases"]]
+
+
+def settings(plugin, text):
+    (plugin / "pyproject.toml").write_text(f"[tool.sglang-contracts]\n{text}\n")
+
+
+def test_findings_are_exit_one_and_none_is_zero(run, plugin):
+    assert run("check", plugin, "--release", "0.5.13").code == 1
+    assert run("check", plugin, "--release", "0.5.12").code == 0
+
+
+def test_releases_add_up(run, plugin):
+    ran = run("check", plugin, "-r", "0.5.12", "--releases", ">=0.5.13", "-f", "json")
+    assert releases(ran) == ["0.5.12", "0.5.13", "0.5.16"]
+
+
+def test_settings_say_what_is_supported(run, plugin):
+    settings(plugin, 'supported = "<0.5.12.post1"')
+    assert releases(run("check", plugin, "-f", "json")) == ["0.5.12", "0.5.16"]
+
+
+def test_broken_settings_stop(run, plugin):
+    settings(plugin, 'suported = "<0.5.12.post1"')
+    ran = run("check", plugin)
+    assert ran.code == 2
+    assert "pyproject.toml:2: unknown setting 'suported'" in ran.err
+
+
+def test_settings_may_lie_elsewhere(run, plugin, tmp_path):
+    other = tmp_path / "other.toml"
+    other.write_text('[tool.sglang-contracts]\nsupported = "==0.5.12"\n')
+    assert releases(run("check", plugin, "--config", other, "-f", "json")) == ["0.5.12", "0.5.16"]
+    assert run("check", plugin, "--config", tmp_path / "none.toml").code == 2
+
+
+def test_settings_reach_the_engine(run, plugin, monkeypatch):
+    seen = {}
+
+    def engine(where, catalog, wanted, **given):
+        seen.update(given)
+        return answer(wanted)
+
+    monkeypatch.setattr(uses, "check_plugin", engine)
+    settings(plugin, 'exclude = ["a/*"]\nknown-as = { fb = "sglang.srt.a:B" }')
+    run("check", plugin, "--exclude", "b/*")
+    assert seen == {"exclude": ("a/*", "b/*"), "known_as": {"fb": "sglang.srt.a:B"}}
+
+
+def test_accepted_findings_do_not_fail(run, plugin):
+    settings(
+        plugin,
+        f'[[tool.sglang-contracts.accept]]\nrule = "field-removed"\nsymbol = "{SYMBOL}"\n'
+        'reason = "our hook sets it"',
+    )
+    ran = run("check", plugin)
+    assert ran.code == 0
+    assert "not shown: 1 accepted" in ran.out
+
+
+def test_an_accepted_finding_of_another_release_is_not_stale(run, plugin):
+    settings(
+        plugin,
+        f'[[tool.sglang-contracts.accept]]\nrule = "field-removed"\nsymbol = "{SYMBOL}"\n'
+        'reason = "our hook sets it"',
+    )
+    assert run("check", plugin, "--release", "0.5.12").code == 0
+
+
+def test_a_stale_accepted_finding_fails_with_its_line(run, plugin):
+    settings(
+        plugin,
+        '[[tool.sglang-contracts.accept]]\nrule = "retired"\nsymbol = "a:b"\nreason = "x"',
+    )
+    ran = run("check", plugin, "--release", "0.5.12")
+    assert ran.code == 1
+    assert "pyproject.toml:2: accepted finding retired on a:b matches nothing" in ran.out
+
+
+def test_a_comment_in_the_source_takes_its_finding_out(run, plugin):
+    (plugin / "plugin.py").write_text(
+        "def f(forward_batch):\n"
+        "    forward_batch.token_to_kv_pool  # sglang-contracts: ignore[field-removed] old only\n"
+    )
+    ran = run("check", plugin)
+    assert ran.code == 0
+    assert "1 ignored by a comment" in ran.out
+
+
+def test_a_baseline_release_need_not_be_selected(run, plugin):
+    ran = run("check", plugin, "-r", "0.5.16", "--baseline", "0.5.13", "-f", "json")
+    assert ran.code == 0
+    assert releases(ran) == ["0.5.16"]
+    assert document(ran)["releases"][0]["findings"] == []
+    assert document(ran)["hidden"] == {"in 0.5.13 already": 1}
+
+
+def test_a_baseline_file_goes_round(run, plugin, tmp_path):
+    file = tmp_path / "baseline.json"
+    ran = run("check", plugin, "--write-baseline", file)
+    assert ran.code == 0
+    assert run("check", plugin, "--baseline-file", file).code == 0
+    settings(plugin, 'baseline = "../baseline.json"')
+    assert run("check", plugin).code == 0
+    file.write_text(file.read_text().replace("field-removed", "retired"))
+    ran = run("check", plugin)
+    assert ran.code == 1
+    assert "matches nothing" in ran.out
+
+
+def test_only_new_tells_a_break_in_its_first_release_only(run, plugin):
+    ran = run("check", plugin, "--only-new", "-f", "json")
+    found = {e["release"]: len(e["findings"]) for e in document(ran)["releases"]}
+    assert found == {"0.5.12": 0, "0.5.12.post1": 0, "0.5.13": 1, "0.5.16": 0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [([], 0), (["--strict"], 1), (["--fail-on", "warning"], 1)]
+)
+def test_warnings_fail_on_demand(run, plugin, monkeypatch, arguments, code):
+    warning = Finding("retired", Severity.WARNING, "a.b:c")
+    report = Report("check", (ReleaseReport("0.5.16", Verdict.COMPATIBLE, (warning,)),))
+    monkeypatch.setattr(uses, "check_plugin", lambda *_args, **_options: report)
+    assert run("check", plugin, "-r", "0.5.16", *arguments).code == code
+
+
+def test_a_plugin_that_is_not_there(run, plugin):
+    ran = run("check", plugin.parent / "plugni")
+    assert ran.code == 2
+    assert f"did you mean {plugin}?" in ran.err
+    ran = run("check", "no-such-distribution-anywhere")
+    assert ran.code == 2
+    assert "neither a path nor an installed distribution" in ran.err
+
+
+def test_matrix_prints_every_release_and_the_requirement(run, plugin):
+    ran = run("matrix", plugin)
+    assert ran.code == 1
+    assert ran.out == (
+        "0.5.12        compatible\n"
+        "0.5.12.post1  compatible\n"
+        "0.5.13        broken      plugin.py:2 ForwardBatch.token_to_kv_pool is gone\n"
+        "0.5.16        broken      plugin.py:2 ForwardBatch.token_to_kv_pool is gone\n"
+        "\n"
+        "compatible: 0.5.12 ... 0.5.12.post1 (2 of 4)\n"
+        "requirement: sglang>=0.5.12,<0.5.13\n"
+        "4 releases: 1 error, 0 warnings, 0 notes (different ones)\n"
+    )
+
+
+def test_matrix_of_some_releases_claims_nothing_for_the_others(run, plugin):
+    ran = run("matrix", plugin, "-r", "0.5.12", "-f", "json")
+    assert document(ran)["requirement"] == "sglang>=0.5.12,<0.5.12.post1"
+
+
+def test_matrix_writes_a_page(run, plugin, tmp_path):
+    page = tmp_path / "m.html"
+    run("matrix", plugin, "--html", page)
+    text = page.read_text()
+    assert "sglang&gt;=0.5.12,&lt;0.5.13" in text
+    assert text.count("<tr>") == len(RELEASES) + 1
+
+
+def test_uses_are_grouped_by_module(run, plugin, monkeypatch):
+    facts = {
+        "uses": [
+            {
+                "symbol": SYMBOL,
+                "module": SYMBOL.partition(":")[0],
+                "role": "use",
+                "locations": [{"file": "a.py", "line": 3}, {"file": "a.py", "line": 9}],
+                "guarded": True,
+                "by_name": False,
+            },
+            {"symbol": "env:SGLANG_X", "module": "", "role": "launch", "locations": []},
+        ]
+    }
+    monkeypatch.setattr(uses, "uses_of", lambda *_a, **_o: Report("uses", facts=facts))
+    ran = run("uses", plugin)
+    assert ran.code == 0
+    assert ran.out == (
+        "(environment variables)\n"
+        "  (the variable) SGLANG_X  [launch]\n"
+        "sglang.srt.model_executor.forward_batch_info\n"
+        "  ForwardBatch.token_to_kv_pool  [use, guarded]\n"
+        "      a.py:3,9\n"
+        "2 symbols of 2 modules\n"
+    ).replace("(the variable) ", "")
+    assert len(document(run("uses", plugin, "-f", "json"))["uses"]) == 2
+    assert "### `sglang.srt.model_executor" in run("uses", plugin, "-f", "markdown").out
+
+
+UPGRADE = Report(
+    "upgrade",
+    (ReleaseReport("0.5.16", Verdict.BROKEN, (lost(),)),),
+    facts={
+        "from": "0.5.12",
+        "to": "0.5.16",
+        "edits": [
+            {
+                "file": "plugin.py",
+                "line": 2,
+                "rule": "field-removed",
+                "symbol": SYMBOL,
+                "old": "forward_batch.token_to_kv_pool",
+                "new": "get_token_to_kv_pool()",
+                "since": "0.5.13",
+                "covers": ["0.5.13", "0.5.16"],
+                "both": False,
+            }
+        ],
+        "needless": [{"file": "plugin.py", "line": 9, "text": "if version < 0.5.11"}],
+    },
+)
+
+
+def test_upgrade_is_a_dossier(run, plugin, monkeypatch):
+    monkeypatch.setattr(uses, "upgrade_report", lambda *_a, **_o: UPGRADE)
+    ran = run("upgrade", plugin, "--from", "0.5.12", "--to", "0.5.16")
+    assert ran.code == 1
+    assert ran.out == (
+        "0.5.12 -> 0.5.16: broken, 1 break\n"
+        "\n"
+        "1 edit, in order:\n"
+        "  1. plugin.py:2  ForwardBatch.token_to_kv_pool\n"
+        "     - forward_batch.token_to_kv_pool\n"
+        "     + get_token_to_kv_pool()\n"
+        "     since 0.5.13, the new form works in 0.5.13 ... 0.5.16, [field-removed]\n"
+        "\n"
+        "needless from there on:\n"
+        "     plugin.py:9  if version < 0.5.11\n"
+    )
+    document(run("upgrade", plugin, "--from", "0.5.12", "--to", "0.5.16", "-f", "json"))
+    assert run("upgrade", plugin, "--from", "0.5.12", "--to", "0.5.12").code == 2
+
+
+def test_launch_check_takes_the_newest_release_and_a_quoted_command(run, plugin, monkeypatch):
+    seen = []
+
+    def engine(words, catalog, release, **_):
+        seen.append((words, release))
+        flag = Finding("server-arg-removed", Severity.ERROR, "flag:--old")
+        return Report("launch-check", (ReleaseReport(release, Verdict.BROKEN, (flag,)),))
+
+    monkeypatch.setattr(uses, "launch_check", engine)
+    ran = run("launch-check", "--", "A=1", "sglang", "serve", "--old", "x y")
+    assert ran.code == 1
+    assert "server argument --old is gone" in ran.out
+    run("launch-check", "-r", "0.5.12", "-r", "0.5.13", "sglang serve --old 'x y'")
+    assert seen == [
+        (["A=1", "sglang", "serve", "--old", "x y"], "0.5.16"),
+        (["sglang", "serve", "--old", "x y"], "0.5.12"),
+        (["sglang", "serve", "--old", "x y"], "0.5.13"),
+    ]
+    assert run("launch-check", "sglang serve 'x").code == 2

@@ -1,0 +1,204 @@
+"""The frame of the command line: help, exit codes, what an error looks like."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from sglang_contracts.cli import main, options
+from sglang_contracts.cli.group import COMMANDS, cli
+from sglang_contracts.report import FORMATS, SHORT_FORMATS
+from sglang_contracts.report.schema import FACTS
+from sglang_contracts.verify import uses
+
+
+def test_help_lists_every_command(run):
+    ran = run("--help")
+    assert ran.code == 0
+    for name, (_, text) in COMMANDS.items():
+        assert name in ran.out
+        assert text in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_each_command_has_help_with_examples(run, name):
+    ran = run(name, "--help")
+    assert ran.code == 0
+    assert "Examples:" in ran.out
+    assert f"sglang-contracts {name}" in ran.out
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_listed_help_is_the_commands_own(name):
+    module = importlib.import_module(f"sglang_contracts.cli.{COMMANDS[name][0]}")
+    assert module.command.name == name
+    assert module.command.get_short_help_str(200) == COMMANDS[name][1]
+
+
+def test_help_imports_no_engine():
+    code = (
+        "import sys\nfrom sglang_contracts.cli import main\nmain(['--help'])\n"
+        "bad = [m for m in sys.modules if m.split('.')[0] in"
+        " ('rich', 'msgspec', 'zstandard', 'tomlkit', 'packaging')"
+        " or m.startswith(('sglang_contracts.verify', 'sglang_contracts.surface'))]\n"
+        "sys.exit(str(bad) if bad else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_formats_are_those_of_the_reports():
+    assert options.FORMATS == FORMATS
+    assert options.SHORT_FORMATS == SHORT_FORMATS
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["chekc"], ["check"], ["check", ".", "--format", "yaml"], ["--no-such"], ["upgrade", "."]],
+)
+def test_wrong_usage_is_exit_two(run, arguments):
+    ran = run(*arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert "Error" in ran.err
+
+
+def test_an_unknown_command_is_answered_with_the_nearest(run):
+    assert "Did you mean check?" in run("chekc").err
+
+
+def test_version_says_which_releases_are_recorded(run, plugin):
+    ran = run("--version")
+    assert ran.code == 0
+    assert ran.out.startswith("sglang-contracts 0")
+    assert "4 SGLang releases recorded: 0.5.12 to 0.5.16" in ran.out
+
+
+def test_what_cannot_run_is_one_line_and_a_hint(run, plugin):
+    ran = run("check", plugin, "--release", "0.5.15")
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.splitlines() == [
+        "error: SGLang 0.5.15 is not recorded; nearest: 0.5.12.post1, 0.5.13, 0.5.16",
+        "hint: sglang-contracts record 0.5.15 adds it to your cache, if the index has it",
+    ]
+
+
+def boom(*_args, **_options):
+    raise ValueError("left\nhand")
+
+
+def test_a_defect_of_ours_asks_for_a_report_without_a_traceback(run, plugin, monkeypatch):
+    monkeypatch.setattr(uses, "check_plugin", boom)
+    ran = run("check", plugin)
+    assert ran.code == 2
+    assert "error: unexpected ValueError: left hand" in ran.err
+    assert "Traceback" not in ran.err
+    assert "SGLANG_CONTRACTS_DEBUG=1" in ran.err
+
+
+def test_the_traceback_comes_on_demand(run, plugin, monkeypatch):
+    monkeypatch.setattr(uses, "check_plugin", boom)
+    monkeypatch.setenv("SGLANG_CONTRACTS_DEBUG", "1")
+    assert "Traceback" in run("check", plugin).err
+
+
+def test_an_interrupt_is_130(run, plugin, monkeypatch):
+    def interrupted(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(uses, "check_plugin", interrupted)
+    ran = run("check", plugin)
+    assert ran.code == 130
+    assert "Traceback" not in ran.err
+
+
+def test_a_closed_pipe_is_quiet():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "sglang_contracts.cli", "--version"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert done.stderr == ""
+    assert done.returncode in (0, 1, 141)
+
+
+def test_color_is_for_terminals_only_and_can_be_forced(run, plugin, monkeypatch):
+    assert "\x1b[" not in run("check", plugin).out
+    assert "\x1b[" in run("check", plugin, "--color", "always").out
+    assert "\x1b[" not in run("check", plugin, "--color", "never").out
+
+
+def test_no_color_is_obeyed_on_a_terminal(monkeypatch):
+    from sglang_contracts.cli.console import wants_color
+
+    class Terminal:
+        @staticmethod
+        def isatty():
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert wants_color(Terminal, "auto")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not wants_color(Terminal, "auto")
+    assert wants_color(Terminal, "always")
+    monkeypatch.setenv("NO_COLOR", "")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not wants_color(Terminal, "auto")
+
+
+def test_output_is_written_whole_and_replaces_what_was_there(run, plugin, tmp_path):
+    file = tmp_path / "report.json"
+    file.write_text("old")
+    file.chmod(0o640)
+    ran = run("check", plugin, "--format", "json", "--output", file)
+    assert (ran.code, ran.out) == (1, "")
+    assert json.loads(file.read_text())["schema"] == 1
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def test_output_to_a_folder_or_a_missing_one_is_an_error(run, plugin, tmp_path):
+    ran = run("check", plugin, "--output", tmp_path)
+    assert ran.code == 2
+    assert "is a folder" in ran.err
+    ran = run("check", plugin, "--output", tmp_path / "no" / "x.json")
+    assert ran.code == 2
+    assert "does not exist" in ran.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_output_where_nothing_may_be_written_is_an_error(run, plugin, tmp_path):
+    folder = tmp_path / "sealed"
+    folder.mkdir(mode=0o500)
+    ran = run("check", plugin, "--output", folder / "x")
+    assert ran.code == 2
+    assert "cannot write" in ran.err
+
+
+def test_output_may_be_a_device(run, plugin):
+    assert run("check", plugin, "--output", os.devnull).code == 1
+
+
+def test_main_without_arguments_shows_help(run):
+    ran = run()
+    assert "Usage" in ran.out + ran.err
+
+
+def test_commands_with_a_report_have_a_published_schema():
+    assert set(COMMANDS) - {"record", "bump", "new"} <= set(FACTS)
+
+
+def test_group_is_a_click_group():
+    assert isinstance(cli, click.Group)
+    assert main(["--help"]) == 0

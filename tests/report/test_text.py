@@ -1,0 +1,111 @@
+"""What a person reads, at a fixed width, without colour and with it."""
+
+import re
+
+import msgspec
+import pytest
+
+from sglang_contracts.report import Options, render
+from sglang_contracts.verify.finding import ReleaseReport, Verdict
+
+TEN_SITES = """\
+error    ForwardBatch.token_to_kv_pool is gone, since 0.5.13 (worked until 0.5.12.post1)
+         [field-removed]
+         fix: use sglang.srt.model_executor.forward_context:get_token_to_kv_pool (or the pool the
+         backend keeps from its model runner) [contract]
+         impl/attention_backend.py:145,151,163,170,188,201,214,230,247,260
+broken      0.5.16
+kunlun-like 0.3.1: 1 error, 0 warnings, 0 notes"""
+
+SEVERAL = """\
+error    ForwardBatch.token_to_kv_pool is gone, since 0.5.13 (worked until 0.5.12.post1)
+         [field-removed]
+         fix: use sglang.srt.model_executor.forward_context:get_token_to_kv_pool (or the pool the
+         backend keeps from its model runner) [contract]
+         impl/attention_backend.py:145,151,163,170,188,201,214,230,247,260
+         in 0.5.13 ... 0.5.16
+error    SGLang reads the variable SGLANG_OLD no more, worked until 0.5.12 [env-removed]
+         in 0.5.15, 0.5.16
+resting on the name of an object alone:
+warning  BACKENDS["a<b>&|%"] is not registered any more: 100 % `gone` really |
+         <script>alert(1)</script> \ufffd, since 0.5.16 [registry-removed]
+         odd, name:x/ä b.py:7
+         in 0.5.16
+info     impl/bad.py:4: skipped: not Python
+error    accepted finding matches nothing (remove the entry)
+broken      0.5.13 ... 0.5.16 (3 of 4)
+compatible  0.5.12 (1 of 4)
+kunlun-like 0.3.1: 2 errors, 1 warning, 1 note; 1 of them on a name alone (--verbose shows the
+notes)"""
+
+
+@pytest.fixture
+def ten_sites(reports):
+    last = reports["broken"].releases[1]
+    return msgspec.structs.replace(
+        reports["broken"],
+        releases=(ReleaseReport("0.5.16", Verdict.BROKEN, last.findings),),
+        notes=(),
+    )
+
+
+def test_ten_broken_sites_take_a_handful_of_lines(ten_sites):
+    text = render(ten_sites, "text", Options(width=100))
+    assert text == TEN_SITES
+    assert len(text.splitlines()) <= 12
+
+
+def test_equal_findings_of_several_releases_are_told_once(reports):
+    assert render(reports["broken"], "text", Options(width=100)) == SEVERAL
+
+
+@pytest.mark.parametrize(
+    ("status", "last_lines"),
+    [
+        ("compatible", ["compatible  0.5.12", "kunlun-like 0.3.1: 0 errors, 0 warnings, 0 notes"]),
+        ("unknown", ["unknown     0.5.16", "kunlun-like 0.3.1: 0 errors, 0 warnings, 0 notes"]),
+        (
+            "notes-only",
+            [
+                "compatible  0.5.16",
+                "kunlun-like 0.3.1: 0 errors, 0 warnings, 1 note (--verbose shows the notes)",
+            ],
+        ),
+        (
+            "hidden",
+            [
+                "broken      0.5.16",
+                "kunlun-like 0.3.1: 0 errors, 0 warnings, 0 notes; not shown: 2 in the baseline",
+            ],
+        ),
+        ("empty", ["no release was checked"]),
+    ],
+)
+def test_each_status_has_its_words(reports, status, last_lines):
+    assert render(reports[status], "text", Options(width=100)).splitlines() == last_lines
+
+
+def test_notes_are_shown_on_demand(reports):
+    text = render(reports["notes-only"], "text", Options(verbose=True))
+    assert "note     module sglang.srt.layers.attention.fla.chunk is gone" in text
+
+
+def test_colour_changes_nothing_but_colour(any_report):
+    colored = render(any_report, "text", Options(color=True, width=90))
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == render(any_report, "text", Options(width=90))
+
+
+def test_quiet_leaves_out_what_is_for_information(reports):
+    text = render(reports["broken"], "text", Options(quiet=True))
+    assert "skipped" not in text
+    assert "matches nothing" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_lines_keep_to_the_width_unless_a_word_is_longer(reports, width):
+    for line in render(reports["broken"], "text", Options(width=width)).splitlines():
+        assert len(line) <= width or " " not in line.strip() or line.lstrip().startswith("odd,")
+
+
+def test_control_characters_never_reach_the_terminal(reports):
+    assert "\x07" not in render(reports["broken"], "text", Options(verbose=True))

@@ -60,11 +60,11 @@ def _torchvision(module: Any) -> None:
         library.define(schema)
 
 
-PATCHES: dict[str, Callable[[Any], None]] = {
-    "triton.runtime.cache": _triton_cache,
-    "torch": _torch,
-    "torch.utils.cpp_extension": _cpp_extension,
-    "torchvision.extension": _torchvision,
+PATCHES: dict[str, tuple[Callable[[Any], None], ...]] = {
+    "triton.runtime.cache": (_triton_cache,),
+    "torch": (_torch,),
+    "torch.utils.cpp_extension": (_cpp_extension,),
+    "torchvision.extension": (_torchvision,),
 }
 
 

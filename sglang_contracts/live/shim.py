@@ -52,6 +52,20 @@ class Log:
 
 log = Log()
 
+_AfterImport = Callable[[Any], None]
+_after_import: dict[str, list[_AfterImport]] = {}
+
+
+def after_import(module: str, function: Callable[[Any], None]) -> None:
+    """Call ``function`` with ``module`` right after it is imported (again), in this process.
+
+    Raises:
+        ImportError: It is imported already: what was taken from it cannot be changed any more.
+    """
+    if module in sys.modules:
+        raise ImportError(f"{module} is imported already")
+    _after_import.setdefault(module, []).append(function)
+
 
 def _refuse(name: str, depth: int = 2) -> NoReturn:
     frame = sys._getframe(depth)
@@ -142,15 +156,16 @@ class _StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _PatchingLoader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader, patch: Callable[[Any], None]) -> None:
-        self._loader, self._patch = loader, patch
+    def __init__(self, loader: importlib.abc.Loader, patches: Sequence[_AfterImport]) -> None:
+        self._loader, self._patches = loader, patches
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType | None:
         return self._loader.create_module(spec)
 
     def exec_module(self, module: types.ModuleType) -> None:
         self._loader.exec_module(module)
-        self._patch(module)
+        for patch in self._patches:
+            patch(module)
 
     def __getattr__(self, name: str) -> Any:  # get_source, get_data, … of the real loader
         return getattr(self._loader, name)
@@ -165,12 +180,12 @@ class _PatchFinder(importlib.abc.MetaPathFinder):
         path: Sequence[str] | None = None,
         target: types.ModuleType | None = None,
     ) -> ModuleSpec | None:
-        patch = replacements.PATCHES.get(fullname)
-        if patch is None:
+        patches = [*replacements.PATCHES.get(fullname, ()), *_after_import.get(fullname, ())]
+        if not patches:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path)
         if spec is not None and spec.loader is not None:
-            spec.loader = _PatchingLoader(spec.loader, patch)
+            spec.loader = _PatchingLoader(spec.loader, patches)
         return spec
 
 

@@ -1,4 +1,6 @@
-"""Installs the import shim when Python starts: put this folder first on ``PYTHONPATH``.
+"""Installs the import shim and the tracer when Python starts.
+
+Put this folder first on ``PYTHONPATH``. What is installed depends on the environment variables.
 
 It also runs the ``sitecustomize`` that it hides, if there is one.
 """
@@ -23,3 +25,15 @@ if os.environ.get("SGLANG_CONTRACTS_SHIM") == "1":
     from sglang_contracts.live import shim
 
     shim.install()
+    folder = os.environ.get("SGLANG_CONTRACTS_TRACE")
+    if folder:
+        from pathlib import Path
+
+        from sglang_contracts.live import trace
+
+        trace.install(Path(folder))
+    factory = os.environ.get("SGLANG_CONTRACTS_REGISTER")
+    if factory:
+        from sglang_contracts.live import register
+
+        register.install(factory)

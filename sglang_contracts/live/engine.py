@@ -1,0 +1,244 @@
+"""Runs the real engine on a tiny model, in a process of its own.
+
+:func:`run` starts ``python -m sglang_contracts.live.engine``, which imports SGLang, serves groups
+of requests and writes what came out. The parent needs neither torch nor SGLang.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sglang_contracts.errors import ContractsError
+from sglang_contracts.live import register, shim, trace
+from sglang_contracts.live.differences import Differences, symbol
+
+KUNLUN = "kunlun"
+TORCH_NATIVE = "torch_native"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Requests that are sent at once.
+
+    Attributes:
+        prompts: Token ids of each.
+        new_tokens: How many tokens each gets (greedy, the end token is ignored).
+        logprobs: Whether log-probabilities of prompt and output are wanted.
+    """
+
+    prompts: tuple[tuple[int, ...], ...]
+    new_tokens: int = 8
+    logprobs: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one request got.
+
+    Attributes:
+        ids: The generated tokens.
+        cached: Prompt tokens taken from the prefix cache.
+        input_logprobs: Log-probability of each prompt token but the first.
+        output_logprobs: Log-probability of each generated token.
+    """
+
+    ids: tuple[int, ...]
+    cached: int
+    input_logprobs: tuple[float, ...] = ()
+    output_logprobs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gave.
+
+    Attributes:
+        answers: For each group, the answers in order.
+        seconds: Wall time of each group; the first entry is the start of the engine.
+        log: What the engine printed.
+    """
+
+    answers: tuple[tuple[Answer, ...], ...]
+    seconds: tuple[float, ...]
+    log: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """One engine run.
+
+    Attributes:
+        model: Folder of the model (:mod:`sglang_contracts.live.tiny`).
+        backend: Name of the attention backend.
+        page_size: Slots of a page.
+        groups: What is served, one group after the other.
+        options: Further keywords of SGLang's ``Engine``.
+        platform: Name of the platform plugin; empty for SGLang's own CPU platform.
+        register: ``name=module:Class`` for releases without plugins.
+        trace: Folder for the trace; None: not traced.
+    """
+
+    model: Path
+    backend: str
+    page_size: int
+    groups: tuple[Group, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+    platform: str = ""
+    register: str = ""
+    trace: Path | None = None
+
+
+def environment(job: Job, release: str) -> dict[str, str]:
+    """The variables a run needs.
+
+    Args:
+        job: The run.
+        release: The installed SGLang.
+    """
+    differences = Differences(release)
+    result = shim.environment()
+    result["SGLANG_CONTRACTS_SDK"] = "shim"
+    # The model lies on disk: nothing may be asked of a hub.
+    result |= {
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    for name in ("TRITON_INTERPRET", "SGLANG_USE_CPU_ENGINE", "SGLANG_PLATFORM", "SGLANG_PLUGINS"):
+        result.pop(name, None)
+    if job.platform:
+        result["SGLANG_PLATFORM"] = job.platform
+    else:
+        result["SGLANG_USE_CPU_ENGINE"] = "1"
+        # No plugin of this environment may take part: it would add its platform and its hooks.
+        result["SGLANG_PLUGINS"] = "none"
+        if differences.needs_triton_interpreter and job.page_size > 1:
+            result["TRITON_INTERPRET"] = "1"
+    for name, value in ((register.VARIABLE, job.register), (trace.VARIABLE, job.trace)):
+        result.pop(name, None)
+        if value:
+            result[name] = str(value)
+    return result
+
+
+def run(job: Job, release: str, folder: Path, timeout: float = 300) -> Result:
+    """Run it.
+
+    Args:
+        job: What to run.
+        release: The installed SGLang.
+        folder: For the job, the answers and the log.
+        timeout: Seconds after which the engine and all its processes are ended.
+
+    Raises:
+        ContractsError: The engine failed or did not end; the end of its log is in the message.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    request, answer, log = (folder / name for name in ("job.json", "answer.json", "engine.log"))
+    answer.unlink(missing_ok=True)
+    request.write_text(json.dumps(asdict(job), default=str), encoding="utf-8")
+    command = [sys.executable, "-m", "sglang_contracts.live.engine", str(request), str(answer)]
+    with log.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            command,
+            env=environment(job, release),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            status: int | str = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            status = f"no answer after {timeout:.0f} s"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # its own group: what it has left behind
+            process.wait()
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if not answer.exists():
+        tail = "\n".join(text.splitlines()[-40:])
+        raise ContractsError(
+            f"the engine of SGLang {release} failed ({status}) with backend {job.backend}, "
+            f"page size {job.page_size}",
+            f"its log is {log}; it ends with\n{tail}",
+        )
+    found = json.loads(answer.read_text(encoding="utf-8"))
+    answers = tuple(tuple(_answer(item) for item in group) for group in found["answers"])
+    return Result(answers, tuple(found["seconds"]), text)
+
+
+def _answer(found: dict[str, Any]) -> Answer:
+    return Answer(
+        ids=tuple(found["ids"]),
+        cached=found["cached"],
+        input_logprobs=tuple(found["input_logprobs"]),
+        output_logprobs=tuple(found["output_logprobs"]),
+    )
+
+
+def _read(output: dict[str, Any]) -> dict[str, Any]:
+    info = output["meta_info"]
+    taken = {
+        name: [entry[0] for entry in info.get(key, []) if entry[0] is not None]
+        for name, key in (
+            ("input_logprobs", "input_token_logprobs"),
+            ("output_logprobs", "output_token_logprobs"),
+        )
+    }
+    return {"ids": output["output_ids"], "cached": info.get("cached_tokens", 0), **taken}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Serve the job in file ``arguments[0]`` and write the answers to ``arguments[1]``."""
+    import asyncio
+
+    engine_class = symbol("sglang.srt.entrypoints.engine:Engine")
+
+    job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    asyncio.set_event_loop(asyncio.new_event_loop())  # up to 0.5.3 the engine expects one
+    times, answers = [time.monotonic()], []
+    settings: dict[str, Any] = {
+        "model_path": job["model"],
+        "device": "cpu",
+        "dtype": "bfloat16",
+        "attention_backend": job["backend"],
+        "sampling_backend": "pytorch",
+        "page_size": job["page_size"],
+        "mem_fraction_static": 0.1,
+        "max_total_tokens": 4096,
+        "disable_overlap_schedule": True,
+        "disable_cuda_graph": True,
+        "skip_tokenizer_init": True,
+        "log_level": "info",
+    }
+    engine = engine_class(**settings | job["options"])
+    times.append(time.monotonic())
+    for group in job["groups"]:
+        sampling = {"temperature": 0, "max_new_tokens": group["new_tokens"], "ignore_eos": True}
+        wanted = {"return_logprob": True, "logprob_start_len": 0} if group["logprobs"] else {}
+        prompts = [list(prompt) for prompt in group["prompts"]]
+        outputs = engine.generate(input_ids=prompts, sampling_params=sampling, **wanted)
+        answers.append([_read(output) for output in outputs])
+        times.append(time.monotonic())
+    seconds = [after - before for before, after in itertools.pairwise(times)]
+    target = Path(arguments[1])
+    temporary = target.with_suffix(".new")
+    temporary.write_text(json.dumps({"answers": answers, "seconds": seconds}), encoding="utf-8")
+    temporary.replace(target)
+    engine.shutdown()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,33 @@
+"""Registers an attention backend where no plugin mechanism does it (SGLang before 0.5.11).
+
+``SGLANG_CONTRACTS_REGISTER`` holds ``name=module:Class``; the startup hook calls :func:`install` in
+every process. Clause ``attention-registry/register_attention_backend``: the registry is there from
+0.5.3 on.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from sglang_contracts.live import shim
+
+VARIABLE = "SGLANG_CONTRACTS_REGISTER"
+
+
+def install(setting: str) -> None:
+    """Register a backend as soon as the registry is imported.
+
+    Args:
+        setting: ``name=module:Class``; the class takes the model runner.
+    """
+    name, _, target = setting.partition("=")
+    module, _, attribute = target.partition(":")
+
+    def register(registry: Any) -> None:
+        def make(model_runner: Any) -> Any:
+            return getattr(importlib.import_module(module), attribute)(model_runner)
+
+        registry.register_attention_backend(name)(make)
+
+    shim.after_import("sglang.srt.layers.attention.attention_registry", register)

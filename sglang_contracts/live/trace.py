@@ -1,0 +1,277 @@
+"""Watches a running engine: what SGLang hands over, calls and reads.
+
+Installed in every process of an engine run (``SGLANG_CONTRACTS_TRACE`` names the folder), it waits
+until the model runner stands, then puts a recording subclass under the objects that a contract is
+about: attention backend, key/value pool, allocator, request pool, platform. The objects stay what
+they are (``isinstance`` holds, nothing is copied); each access from SGLang's own code is noted.
+
+One JSON object a line, in ``trace-<pid>.jsonl``:
+
+- ``{"kind": "batch", "call": …, "mode": …, "fields": {name: value}}``
+- ``{"kind": "call", "on": …, "name": …, "args": […], "kwargs": {…}, "returns": value, "by": …}``
+- ``{"kind": "read", "on": …, "name": …, "value": value, "by": …}``
+- ``{"kind": "object", "on": …, "class": …, "fields": {name: value}}``
+
+A value is described, never kept: ``{"type": "tensor", "dtype", "shape", "device", "values"?}`` with
+the values of small integer tensors only, ``{"type": "int", "value": …}``, ``{"type": "none"}``, …
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from sglang_contracts.live import shim
+
+VARIABLE = "SGLANG_CONTRACTS_TRACE"
+_SMALL = 256  # elements: enough for the index vectors of the runs here, never a cache
+_BATCH_CALLS = frozenset(
+    {
+        "init_forward_metadata",
+        "init_forward_metadata_out_graph",
+        "forward_extend",
+        "forward_decode",
+        "forward_mixed",
+        "forward",
+    }
+)
+
+
+def describe(value: Any, depth: int = 2) -> dict[str, Any]:
+    """What a value is, as JSON: types, sizes and small integers, never the data itself."""
+    if value is None:
+        return {"type": "none"}
+    kind = type(value)
+    if kind in (bool, int, str):
+        return {"type": kind.__name__, "value": value if kind is not str else value[:80]}
+    if kind is float:
+        return {"type": "float"}
+    if hasattr(value, "untyped_storage") and hasattr(value, "dtype"):
+        found: dict[str, Any] = {
+            "type": "tensor",
+            "dtype": str(value.dtype).removeprefix("torch."),
+            "shape": [int(size) for size in value.shape],
+            "device": value.device.type,
+        }
+        whole = not value.dtype.is_floating_point and not value.dtype.is_complex
+        if whole and value.numel() <= _SMALL:
+            found["values"] = value.tolist()
+        return found
+    if kind in (list, tuple):
+        found = {"type": kind.__name__, "length": len(value)}
+        if all(type(item) in (bool, int) for item in value) and len(value) <= _SMALL:
+            found["values"] = list(value)
+        elif depth and value:
+            found["items"] = describe(value[0], depth - 1)
+        return found
+    if kind is dict:
+        return {"type": "dict", "length": len(value)}
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    if kind.__name__ == "dtype" and kind.__module__ == "torch":
+        return {"type": "dtype", "value": str(value).removeprefix("torch.")}
+    if hasattr(value, "name") and hasattr(value, "value") and hasattr(kind, "__members__"):
+        return {"type": "enum", "class": name, "value": value.name}
+    if callable(value):
+        return {"type": "callable", "class": name}
+    return {"type": "object", "class": getattr(kind, "_sglang_contracts_name", name)}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass or the attributes of any object, described."""
+    names = list(getattr(value, "__dataclass_fields__", ())) or list(vars(value))
+    result = {}
+    for name in names:
+        if name.startswith("_"):
+            continue
+        try:
+            result[name] = describe(getattr(value, name))
+        except Exception as error:  # a property that refuses is an answer too
+            result[name] = {"type": "error", "class": type(error).__name__}
+    return result
+
+
+class Tracer:
+    """Writes what it sees to one file; equal observations once.
+
+    Args:
+        folder: Where ``trace-<pid>.jsonl`` is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = (folder / f"trace-{os.getpid()}.jsonl").open("a", encoding="utf-8")
+        self._seen: set[str] = set()
+        self._busy = False
+        self._batches = 0
+        atexit.register(self._file.close)
+
+    def emit(self, kind: str, **facts: Any) -> None:
+        """Write one observation, unless the very same was written before."""
+        line = json.dumps({"kind": kind, **facts}, sort_keys=True, default=str)
+        if line not in self._seen:
+            self._seen.add(line)
+            self._file.write(line + "\n")
+            self._file.flush()  # the engine ends its processes without asking
+
+    def watch(self, role: str, target: Any) -> None:
+        """Put a recording subclass under ``target``, once."""
+        cls = type(target)
+        if target is None or hasattr(cls, "_sglang_contracts_name"):
+            return
+        name = f"{cls.__module__}:{cls.__qualname__}"
+        tracer = self
+
+        def recording(this: Any, attribute: str) -> Any:
+            value = object.__getattribute__(this, attribute)
+            return tracer._accessed(role, this, attribute, value, sys._getframe(1))
+
+        if "__getattribute__" in {name for each in cls.__mro__[:-1] for name in vars(each)}:
+            return  # it does so itself: leave it alone
+        namespace = {
+            "__getattribute__": recording,
+            "__module__": cls.__module__,
+            "__qualname__": cls.__qualname__,
+            "_sglang_contracts_name": name,
+        }
+        try:
+            target.__class__ = type(cls.__name__, (cls,), namespace)
+        except TypeError:
+            return  # another memory layout (slots): it cannot be watched
+        self.emit("object", on=role, **{"class": name}, fields=self._quietly(_fields, target))
+
+    def _quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        before, self._busy = self._busy, True
+        try:
+            return function(*arguments)
+        finally:
+            self._busy = before
+
+    def _accessed(self, role: str, this: Any, attribute: str, value: Any, frame: FrameType) -> Any:
+        if self._busy or attribute.startswith("__"):
+            return value
+        by = _upstream(frame)
+        if by is None:
+            return value
+        if frame.f_locals.get("self") is this:
+            by = f"self {by}"
+        if not callable(value) or isinstance(value, type):
+            self._quietly(self._read, role, attribute, value, by)
+            return value
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if attribute in _BATCH_CALLS:
+                for argument in (*args, *kwargs.values()):
+                    if hasattr(argument, "forward_mode"):
+                        self._quietly(self.batch, attribute, argument)
+            returned = value(*args, **kwargs)
+            self._quietly(self._call, role, attribute, args, kwargs, returned, by)
+            return returned
+
+        return called
+
+    def _read(self, role: str, attribute: str, value: Any, by: str) -> None:
+        self.emit("read", on=role, name=attribute, value=_plain(describe(value)), by=by)
+
+    def _call(self, role: str, name: str, args: Any, kwargs: Any, returned: Any, by: str) -> None:
+        self.emit(
+            "call",
+            on=role,
+            name=name,
+            args=[_plain(describe(argument)) for argument in args],
+            kwargs={key: _plain(describe(value)) for key, value in kwargs.items()},
+            returns=_plain(describe(returned)),
+            by=by,
+        )
+
+    def batch(self, call: str, batch: Any) -> None:
+        """Note a ``ForwardBatch`` as its reader gets it."""
+        self._batches += 1
+        if self._batches > 400:  # a run of that length has shown what it can
+            return
+        self.emit("batch", call=call, mode=batch.forward_mode.name, fields=_fields(batch))
+
+    def sampled(self, logits_output: Any, batch: Any) -> None:
+        """Note what the sampler gets."""
+        mode = batch.forward_mode.name
+        for role, target in (("sampling", batch.sampling_info), ("logits", logits_output)):
+            if target is not None:
+                name = f"{type(target).__module__}:{type(target).__qualname__}"
+                fields = self._quietly(_fields, target)
+                self.emit("object", on=role, **{"class": name}, mode=mode, fields=fields)
+
+    def runner(self, runner: Any) -> None:
+        """Watch what a model runner has made."""
+        for role, name in (
+            ("backend", "attn_backend"),
+            ("kv_pool", "token_to_kv_pool"),
+            ("allocator", "token_to_kv_pool_allocator"),
+            ("request_pool", "req_to_token_pool"),
+        ):
+            target = getattr(runner, name, None)
+            if target is not None:
+                self.watch(role, target)
+        fields = self._quietly(_fields, runner)
+        name = f"{type(runner).__module__}:{type(runner).__qualname__}"
+        self.emit("object", on="model_runner", **{"class": name}, fields=fields)
+
+
+def _plain(described: dict[str, Any]) -> dict[str, Any]:
+    """Without values, so that equal calls of different batches are one observation."""
+    return {k: v for k, v in described.items() if k != "values"}
+
+
+def _upstream(frame: FrameType) -> str | None:
+    """``module:line`` where SGLang's own code stands, else None."""
+    name = frame.f_globals.get("__name__", "")
+    if name == "sglang" or name.startswith("sglang."):
+        return f"{name}:{frame.f_lineno}"
+    return None
+
+
+def install(folder: Path) -> None:
+    """Watch whatever engine this process will run.
+
+    Args:
+        folder: Where the trace is written.
+    """
+    tracer: list[Tracer] = []
+
+    def get() -> Tracer:
+        if not tracer:
+            tracer.append(Tracer(folder))
+        return tracer[0]
+
+    def model_runner(module: Any) -> None:
+        cls = module.ModelRunner
+
+        def initialize(this: Any, *args: Any, _real: Any = cls.initialize, **kwargs: Any) -> Any:
+            result = _real(this, *args, **kwargs)
+            get().runner(this)
+            return result
+
+        def sample(this: Any, *args: Any, _real: Any = cls.sample, **kwargs: Any) -> Any:
+            if len(args) >= 2:
+                get().sampled(args[0], args[1])
+            return _real(this, *args, **kwargs)
+
+        cls.initialize, cls.sample = initialize, sample
+
+    def platforms(module: Any) -> None:
+        if not hasattr(module, "_resolve_platform"):
+            return
+
+        def resolve(*args: Any, _real: Any = module._resolve_platform, **kwargs: Any) -> Any:
+            platform = _real(*args, **kwargs)
+            get().watch("platform", platform)
+            return platform
+
+        module._resolve_platform = resolve
+
+    shim.after_import("sglang.srt.model_executor.model_runner", model_runner)
+    shim.after_import("sglang.srt.platforms", platforms)

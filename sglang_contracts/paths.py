@@ -25,3 +25,8 @@ def cache() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("sglang-contracts"))
+
+
+def package() -> Path:
+    """The folder of the installed package itself."""
+    return _PACKAGE

@@ -165,27 +165,21 @@ class Catalog:
 
     def raw(self, record: RecordId) -> bytes:
         """A frame's bytes."""
-        chain: list[RecordId] = []
-        at: RecordId | None = record
-        base: bytes | None = None
-        while at is not None:
-            cached = self._raw.get(at)
-            if cached is not None:
-                base = cached
-                break
-            chain.append(at)
-            pack = self.pack(at[0])
-            if not pack.where[at[1]][1].delta:
-                break
-            at = self.locate(pack.header.base, at[1])
-        for each in reversed(chain):
-            base = self.pack(each[0]).read(each[1], base)
-            self._raw[each] = base
-            if len(self._raw) > _RAW_KEPT:
-                self._raw.popitem(last=False)
-        if base is None:
-            raise self.pack(record[0]).corrupt(f"{record[1]} has no beginning")
-        return base
+        known = self._raw.get(record)
+        if known is not None:
+            return known
+        release, name = record
+        pack = self.pack(release)
+        parts = []
+        for each in pack.where[name][1].basis:
+            at = self.locate(pack.header.base, each)
+            if at is None:
+                raise pack.corrupt(f"{name} refers to {each}, which its base does not have")
+            parts.append(self.raw(at))  # as deep as there are releases, at most
+        raw = self._raw[record] = pack.read(name, b"".join(parts))
+        if len(self._raw) > _RAW_KEPT:
+            self._raw.popitem(last=False)
+        return raw
 
     def decoded(self, record: RecordId, decoder: msgspec.msgpack.Decoder) -> object:  # type: ignore[type-arg]
         """A frame, decoded; the last few thousand are kept."""
@@ -340,7 +334,8 @@ class Surface(Resolver):
 
     def environment(self) -> dict[str, str]:
         """Environment variables the release reads → what stands in for a deprecated one."""
-        return self._frame("environment", _VARIABLES)
+        variables: dict[str, str] = self._frame("environment", _VARIABLES)
+        return variables
 
     def registrations(self, function: str) -> dict[str, tuple[str, ...]]:
         """Keys given to a registering function (or table) → modules that do."""

@@ -190,8 +190,8 @@ class _Scope:
                 self._define(self.functions, node.name, read_function(node, condition))
         elif isinstance(node, ast.Assign):
             for target in node.targets:
-                for bound, value in _pairs(target, node.value):
-                    self._assign(bound, "", value, condition, node.lineno)
+                for each, value in _pairs(target, node.value):
+                    self._assign(each, "", value, condition, node.lineno)
         elif isinstance(node, ast.AnnAssign):
             annotation = expression.text(node.annotation)
             self._assign(node.target, annotation, node.value, condition, node.lineno)
@@ -224,13 +224,11 @@ class _Scope:
         if not new.condition:
             table[name] = new
         else:
-            table[name] = msgspec.structs.replace(
-                old, condition=old.condition | Condition.SEVERAL
-            )
+            table[name] = msgspec.structs.replace(old, condition=old.condition | Condition.SEVERAL)
 
     def _forget(self, name: str) -> None:
         for table in (self.classes, self.functions, self.values, self.imports):
-            table.pop(name, None)  # type: ignore[attr-defined]
+            table.pop(name, None)
 
     def _assign(
         self,
@@ -442,16 +440,14 @@ class _ClassReader:
                 return
         self.attributes.setdefault(name, new)
 
-    def _method(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, condition: Condition
-    ) -> None:
+    def _method(self, node: ast.FunctionDef | ast.AsyncFunctionDef, condition: Condition) -> None:
         if _decorated(node, _OVERLOAD):
             return
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter"):
                 known = self.methods.get(node.name)
                 if known is not None and decorator.attr == "setter":
-                            self.methods[node.name] = msgspec.structs.replace(
+                    self.methods[node.name] = msgspec.structs.replace(
                         known, role=known.role | Role.SETTER
                     )
                 self._self_attributes(node)
@@ -463,9 +459,7 @@ class _ClassReader:
         function = read_function(node, condition)
         known = self.methods.get(node.name)
         if known is not None and condition:
-            function = msgspec.structs.replace(
-                known, condition=known.condition | Condition.SEVERAL
-            )
+            function = msgspec.structs.replace(known, condition=known.condition | Condition.SEVERAL)
         self.methods[node.name] = function
         if not function.role & Role.STATIC:
             self._self_attributes(node)
@@ -492,9 +486,7 @@ class _ClassReader:
             elif isinstance(statement, ast.Assign):
                 for target in statement.targets:
                     for bound, value in _pairs(target, statement.value):
-                        self._self_attribute(
-                            owner, bound, value, "", annotations, statement.lineno
-                        )
+                        self._self_attribute(owner, bound, value, "", annotations, statement.lineno)
             elif isinstance(statement, ast.AugAssign):
                 self._self_attribute(
                     owner, statement.target, None, "", annotations, statement.lineno
@@ -565,7 +557,7 @@ class _ClassReader:
 
 def _assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements of a function that can bind attributes, nested blocks and closures included."""
-    stack: list[ast.AST] = list(body)[::-1]
+    stack: list[ast.AST] = [*body][::-1]
     while stack:
         node = stack.pop()
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)):
@@ -749,7 +741,7 @@ def _inside(
         for field in child_fields(kind):
             child = getattr(inner, field, None)
             if child.__class__ is list:
-                stack += [(each, own) for each in child if each is not None]  # type: ignore[union-attr]
+                stack += [(each, own) for each in child if each is not None]
             elif child is not None:
                 stack.append((child, own))
     result = ""
@@ -779,14 +771,10 @@ def annotated(node: ast.expr) -> str:
 
 
 def _decorated(node: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> bool:
-    return any(
-        expression.text(each).partition("(")[0] in names for each in node.decorator_list
-    )
+    return any(expression.text(each).partition("(")[0] in names for each in node.decorator_list)
 
 
-def _pairs(
-    target: ast.expr, value: ast.expr | None
-) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """``a, b = x, y`` as two assignments; without a matching display the value is not known."""
     if isinstance(target, (ast.Tuple, ast.List)):
         values: list[ast.expr | None] = [None] * len(target.elts)

@@ -66,7 +66,7 @@ class Facts:
             for field in child_fields(kind):
                 child = getattr(node, field, None)
                 if child.__class__ is list:
-                    stack += child  # type: ignore[operator]
+                    stack += child
                 elif child is not None:
                     push(child)
 
@@ -91,12 +91,12 @@ class Facts:
     def _call(self, node: ast.Call) -> None:
         function = node.func
         if function.__class__ is ast.Attribute:
-            name: str = function.attr  # type: ignore[attr-defined]
-            receiver = tail(function.value)  # type: ignore[attr-defined]
+            name: str = function.attr
+            receiver = tail(function.value)
             function._is_called = True  # type: ignore[attr-defined]
             root = _root(function)
         elif function.__class__ is ast.Name:
-            name = function.id  # type: ignore[attr-defined]
+            name = function.id
             receiver = root = ""
             if name in ("getattr", "hasattr"):
                 self._soft_read(node)
@@ -124,9 +124,9 @@ class Facts:
         if not node.args:
             return
         first = node.args[0]
-        if not (first.__class__ is ast.Constant and isinstance(first.value, str)):  # type: ignore[attr-defined]
+        if not (first.__class__ is ast.Constant and isinstance(first.value, str)):
             return
-        text: str = first.value  # type: ignore[attr-defined]
+        text: str = first.value
         if name == "add_argument":
             if text.startswith("-"):
                 self._flag(node)
@@ -136,9 +136,11 @@ class Facts:
             self._deprecated_variables(name, node, text)
 
     def _deprecated_variables(self, name: str, node: ast.Call, text: str) -> None:
-        second = node.args[1].value if len(node.args) > 1 and isinstance(
-            node.args[1], ast.Constant
-        ) else None
+        second = (
+            node.args[1].value
+            if len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
+            else None
+        )
         if "deprecated" not in name or not isinstance(second, str):
             self.environment.setdefault(text, "")
         elif _VARIABLE.fullmatch(second):
@@ -179,7 +181,7 @@ class Facts:
     def _assign(self, node: ast.Assign) -> None:
         value = node.value
         if value.__class__ is ast.Await:
-            value = value.value  # type: ignore[attr-defined]
+            value = value.value
         for target in node.targets:
             if value.__class__ is ast.Call and isinstance(target, (ast.Tuple, ast.List)):
                 starred = any(element.__class__ is ast.Starred for element in target.elts)
@@ -199,7 +201,7 @@ class Facts:
             isinstance(node.slice, ast.Constant)
             and isinstance(node.slice.value, str)
             and node.value.__class__ is ast.Attribute
-            and node.value.attr == "environ"  # type: ignore[attr-defined]
+            and node.value.attr == "environ"
             and _VARIABLE.fullmatch(node.slice.value)
         ):
             self.environment.setdefault(node.slice.value, "")
@@ -244,8 +246,7 @@ class Facts:
             and isinstance(statement.target, ast.Name)
             and isinstance(statement.annotation, ast.Subscript)
             and isinstance(statement.annotation.slice, ast.Tuple)
-            and expression.text(statement.annotation.value).rpartition(".")[2]
-            in ("A", "Annotated")
+            and expression.text(statement.annotation.value).rpartition(".")[2] in ("A", "Annotated")
         ]
         for statement in annotated:
             flag = annotated_flag(statement)
@@ -258,9 +259,7 @@ class Facts:
             if isinstance(target, ast.Name) and _VARIABLE.fullmatch(target.id):
                 self.environment.setdefault(target.id, "")
                 for keyword in call.keywords:  # type: ignore[attr-defined]
-                    if keyword.arg == "deprecated_name" and isinstance(
-                        keyword.value, ast.Constant
-                    ):
+                    if keyword.arg == "deprecated_name" and isinstance(keyword.value, ast.Constant):
                         self.environment[str(keyword.value.value)] = target.id
 
     def _flag(self, node: ast.Call) -> None:
@@ -358,5 +357,5 @@ def tail(node: ast.expr) -> str:
 def _root(node: ast.expr) -> str:
     """The first name of a dotted chain; empty where it does not begin with a name."""
     while node.__class__ is ast.Attribute:
-        node = node.value  # type: ignore[attr-defined]
-    return node.id if node.__class__ is ast.Name else ""  # type: ignore[attr-defined]
+        node = node.value
+    return node.id if node.__class__ is ast.Name else ""

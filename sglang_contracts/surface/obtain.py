@@ -103,7 +103,9 @@ def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ContractsError(f"pip cannot be run: {error}", "install pip in this environment") from None
+        raise ContractsError(
+            f"pip cannot be run: {error}", "install pip in this environment"
+        ) from None
     if "No module named pip" in done.stderr:
         raise ContractsError(
             "this environment has no pip",

@@ -84,9 +84,7 @@ def write_pack(
         base=base,
         base_digest=base_digest,
         base_frames=base_frames,
-        problems={
-            name: module.problem for name, (module, _) in modules.items() if module.problem
-        },
+        problems={name: module.problem for name, (module, _) in modules.items() if module.problem},
     )
 
 

@@ -220,7 +220,9 @@ class Resolver:
             return record.lazy == () or bool(record.problem)
         if symbol.kind != "class":
             return True
-        if any(isinstance(each.node, Class) and each.node.kind & Kind.OPEN for each in self.mro(symbol)):
+        if any(
+            isinstance(each.node, Class) and each.node.kind & Kind.OPEN for each in self.mro(symbol)
+        ):
             return True
         return any(base not in CLOSED_BASES for base in self.externals(symbol))
 
@@ -304,7 +306,9 @@ class Resolver:
         record = self.module(module)
         if record is None:
             below = f"{module}.{name}"
-            return Symbol(below, "", "module", self.module(below)) if self.has_module(below) else None
+            return (
+                Symbol(below, "", "module", self.module(below)) if self.has_module(below) else None
+            )
         definition = self._defined(module, name, record, seen)
         if definition is not None:
             return definition
@@ -317,10 +321,11 @@ class Resolver:
         if self.has_module(below):
             return Symbol(below, "", "module", self.module(below))
         for star in record.stars:
-            if name.startswith("_") and record.lazy is None:
-                continue
             source = self.module(star)
-            if source is not None and source.exports is not None and name not in source.exports:
+            exports = source.exports if source is not None else None
+            # A module that has put another in its own place offers its private names as well.
+            hidden = name.startswith("_") and record.lazy is None
+            if name not in exports if exports is not None else hidden:
                 continue
             found = self._top(star, name, seen)
             if found is not None:
@@ -417,9 +422,7 @@ class Resolver:
         # Keep the last of what comes twice: a common base stands after all that derive from it.
         last = {(each.module, each.qual): index for index, each in enumerate(order)}
         return tuple(
-            each
-            for index, each in enumerate(order)
-            if last[(each.module, each.qual)] == index
+            each for index, each in enumerate(order) if last[(each.module, each.qual)] == index
         )
 
     def _base(self, owner: Symbol, text: str) -> Symbol | None:
@@ -437,7 +440,9 @@ class Resolver:
         for part in rest:
             if found is None:
                 return None
-            found = self.top(found.module, part) if found.kind == "module" else self.member(found, part)
+            found = (
+                self.top(found.module, part) if found.kind == "module" else self.member(found, part)
+            )
         return found
 
     def _fields(self, owner: Symbol) -> list[Parameter]:
@@ -448,7 +453,9 @@ class Resolver:
             if attribute.annotation.endswith("KW_ONLY"):
                 keyword_only = True
                 continue
-            if not attribute.keyword or attribute.annotation.startswith(("ClassVar", "typing.ClassVar")):
+            if not attribute.keyword or attribute.annotation.startswith(
+                ("ClassVar", "typing.ClassVar")
+            ):
                 continue
             default = attribute.value
             maker = re.match(r"(\w+\.)*(field|Field)\(", default)
@@ -474,8 +481,10 @@ class Resolver:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             return self._alternatives(module, [node.left, node.right])
         if isinstance(node, ast.Subscript):
-            outer = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(
-                node.value, "id", ""
+            outer = (
+                node.value.attr
+                if isinstance(node.value, ast.Attribute)
+                else getattr(node.value, "id", "")
             )
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             if outer in _WRAPPERS:

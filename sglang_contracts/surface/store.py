@@ -1,15 +1,17 @@
 """The file format of recorded surfaces: one append-only *pack* for each release.
 
-A pack is a set of named *frames*. A frame is either whole or a delta: compressed with the frame of the
-same name in the pack's base release as dictionary, which makes what two releases share cost almost
-nothing. What is unchanged is not in the pack at all; what vanished is listed. A frame can be read
-without the others, through the chain of its own earlier forms.
+A pack is a set of named *frames*. A frame is compressed with frames of the pack's base release as
+dictionary: with the one of the same name, where there is one (what two releases share then costs
+almost nothing), else with those of its neighbours (a new module is most like its siblings). What is
+unchanged is not in the pack at all; what vanished is listed. A frame can be read without the rest of
+its release, through the chain of its dictionaries.
 
 Layout: magic, header length (4 bytes, big-endian), header (msgpack, zstd), frames in header order.
 """
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import os
 import tempfile
@@ -36,7 +38,8 @@ class Frame(msgspec.Struct, array_like=True, frozen=True):
     """Where a frame lies in its pack."""
 
     name: str
-    delta: bool
+    basis: tuple[str, ...]
+    """Frames of the base release that, one after the other, are its dictionary."""
     size: int
     """Bytes in the pack."""
     raw_size: int
@@ -97,16 +100,13 @@ class Pack:
             "(or reinstall sglang-contracts, if it is one that came with it)",
         )
 
-    def read(self, name: str, base: bytes | None) -> bytes:
-        """A frame's raw bytes; ``base`` is the base's frame of that name, for a delta."""
+    def read(self, name: str, dictionary: bytes) -> bytes:
+        """A frame's raw bytes; ``dictionary`` is what its :attr:`Frame.basis` says."""
         offset, frame = self.where[name]
-        if frame.delta and base is None:
-            raise self.corrupt(f"{name} refers to a base that does not have it")
         if frame.raw_size > _MAX_RAW:
             raise self.corrupt(f"{name} claims {frame.raw_size:,} bytes")
         try:
-            tool = _decompressor(base if frame.delta and base is not None else b"")
-            raw = tool.decompress(
+            raw = _decompressor(dictionary).decompress(
                 self._data[offset : offset + frame.size], max_output_size=frame.raw_size
             )
         except Exception as error:
@@ -133,21 +133,17 @@ def write(
     Returns:
         The header written.
     """
-    import zstandard
-
     known = base_frames or {}
     entries: list[Frame] = []
     chunks: list[bytes] = []
+    neighbours = _Neighbours(known)
     for name in sorted(frames):
         raw = frames[name]
-        old = known.get(name)
-        if old == raw:
+        if known.get(name) == raw:
             continue
-        if old:
-            chunk = _compressor(old).compress(raw)
-        else:
-            chunk = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(raw)
-        entries.append(Frame(name, bool(old), len(chunk), len(raw)))
+        basis = (name,) if name in known else neighbours.of(name)
+        chunk = _compressor(b"".join(known[each] for each in basis)).compress(raw)
+        entries.append(Frame(name, basis, len(chunk), len(raw)))
         chunks.append(chunk)
     header = Header(
         release=release,
@@ -160,9 +156,7 @@ def write(
         removed=tuple(sorted(name for name in known if name not in frames)),
         problems=dict(sorted((problems or {}).items())),
     )
-    packed = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(
-        msgspec.msgpack.encode(header)
-    )
+    packed = _compressor(b"").compress(msgspec.msgpack.encode(header))
     write_atomically(path, MAGIC + len(packed).to_bytes(4, "big") + packed + b"".join(chunks))
     return header
 
@@ -198,9 +192,28 @@ def write_atomically(path: Path, data: bytes) -> None:
         ) from None
 
 
+class _Neighbours:
+    """Which frames of a base a new module is likely to resemble."""
+
+    def __init__(self, known: Mapping[str, bytes]) -> None:
+        self._names = sorted(name for name in known if name.startswith("m:"))
+        self._by_last: dict[str, list[str]] = {}
+        for name in self._names:
+            self._by_last.setdefault(name.rpartition(".")[2], []).append(name)
+
+    def of(self, name: str) -> tuple[str, ...]:
+        """The modules before and after it by name, and two of the same last name: it may have moved."""
+        at = bisect.bisect(self._names, name)
+        found = self._names[max(0, at - 1) : at + 1]
+        found += self._by_last.get(name.rpartition(".")[2], [])[:2]
+        return tuple(dict.fromkeys(found)) if name.startswith("m:") else ()
+
+
 def _compressor(base: bytes) -> zstandard.ZstdCompressor:
     import zstandard
 
+    if not base:
+        return zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
     return zstandard.ZstdCompressor(level=_LEVEL, dict_data=dictionary, write_checksum=True)
 

@@ -41,7 +41,9 @@ def covered(module: str) -> bool:
         return True
     # Modules directly in the package (``sglang.utils``) and the recorded roots themselves.
     return module in RECORDED or (
-        module.count(".") == 1 and module.startswith("sglang.") and module != "sglang.multimodal_gen"
+        module.count(".") == 1
+        and module.startswith("sglang.")
+        and module != "sglang.multimodal_gen"
     )
 
 

@@ -1,0 +1,119 @@
+"""What releases read and call: the material contracts are reviewed from, and measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sglang_contracts.contract.model import Contract, Kind
+
+if TYPE_CHECKING:
+    from sglang_contracts.surface import Catalog, Surface
+
+_MEMBERS = frozenset(
+    {Kind.FIELD, Kind.ATTRIBUTE, Kind.METHOD, Kind.MEMBER, Kind.OBLIGATION, Kind.FUNCTION}
+)
+
+
+class Mined(msgspec.Struct, frozen=True):
+    """Something a release does with objects of one conventional name."""
+
+    receiver: str
+    name: str
+    called: bool
+    soft: bool
+    """It provides for absence: ``hasattr`` or ``getattr`` with a default."""
+    modules: tuple[str, ...]
+
+
+def read_or_called(surface: Surface, receivers: Iterable[str], name: str) -> tuple[str, ...]:
+    """Modules that read (or call) an attribute off receivers of these last names, hard."""
+    modules: set[str] = set()
+    for receiver in receivers:
+        modules.update(surface.readers(receiver).get(name, ()))
+        # A bound method is passed on by reading it, so a read counts for what is called as well;
+        # a call counts for what is read, since it reads first.
+        modules.update(
+            module for module, form in surface.callers(name) if form.receiver == receiver
+        )
+    return tuple(sorted(modules))
+
+
+def mine(surface: Surface, receivers: Iterable[str]) -> list[Mined]:
+    """Everything a release reads or calls off receivers of these last names."""
+    out: list[Mined] = []
+    for receiver in receivers:
+        for soft, key in ((False, receiver), (True, f"{receiver}?")):
+            for name, modules in surface.readers(key).items():
+                out.append(Mined(receiver, name, False, soft, modules))
+        for name, calls in surface.calls_on(receiver).items():
+            modules = tuple(sorted({module for module, _ in calls}))
+            out.append(Mined(receiver, name, True, False, modules))
+    return out
+
+
+def obligations(surface: Surface, receivers: Sequence[str], bases: Sequence[str]) -> list[Mined]:
+    """What a release expects of a plugin's object though none of its base classes declares it.
+
+    Args:
+        surface: The release.
+        receivers: Last names by which upstream calls such an object (``attn_backend``).
+        bases: Spellings of the base classes a plugin derives from; those that are not in the
+            release are passed over.
+    """
+    declared: set[str] = set()
+    for spelling in bases:
+        symbol = surface.parse(spelling)
+        if symbol is not None and symbol.kind == "class":
+            declared.update(surface.members(symbol))
+    return [
+        each
+        for each in mine(surface, receivers)
+        if not each.soft and each.name not in declared and not each.name.startswith("__")
+    ]
+
+
+def coverage(
+    contracts: Sequence[Contract], catalog: Catalog, releases: Sequence[str]
+) -> dict[str, list[int]]:
+    """For each contract with conventional names: how many of the members that the releases read or
+    call off such objects have a clause, and how many there are.
+
+    Only members that the release itself declares for the class count as mined: what is read off a
+    namesake of another class is none of this contract's business.
+    """
+    out: dict[str, list[int]] = {}
+    for contract in contracts:
+        if not contract.known_as or not contract.targets:
+            continue
+        mined: set[str] = set()
+        for release in releases:
+            surface = catalog.surface(release)
+            members: set[str] = set()
+            for target in contract.targets:
+                symbol = surface.parse(target)
+                if symbol is not None and symbol.kind == "class":
+                    members.update(surface.members(symbol))
+            for receiver in contract.known_as:
+                names = {*surface.readers(receiver), *surface.writers(receiver)}
+                names |= names_called(surface, receiver, members)
+                mined.update(names & members)
+        if mined:
+            stated = {
+                clause.name.rpartition(".")[2]
+                for clause in contract.clauses
+                if clause.kind in _MEMBERS
+            }
+            out[contract.id] = [len(mined & stated), len(mined)]
+    return out
+
+
+def names_called(surface: Surface, receiver: str, among: Iterable[str]) -> set[str]:
+    """Which of these methods a release calls on receivers of that last name."""
+    return {
+        name
+        for name in among
+        if any(form.receiver == receiver for _, form in surface.callers(name))
+    }

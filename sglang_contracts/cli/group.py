@@ -15,6 +15,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "uses": ("uses", "List what a plugin relies on, grouped by upstream module."),
     "upgrade": ("upgrade", "The dossier for moving a plugin from one release to another."),
     "launch-check": ("launch_check", "Check a launch command's flags against a release."),
+    "verify": ("verify", "Hold every contract against every recorded release."),
+    "diff": ("diff", "What changed between two releases, for the contracts or a plugin."),
+    "explain": ("explain", "The life of a symbol, what a clause says, what a rule means."),
+    "releases": ("releases", "What is recorded, and what the index has beyond it."),
+    "record": ("record", "Record a release, from the index or from a wheel."),
+    "new": ("new", "Start a contract: a stub with a failing test."),
 }
 
 

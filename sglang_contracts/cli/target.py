@@ -47,6 +47,18 @@ class Target:
         report: Report = check_plugin(self.root, catalog, releases, **self.engine_options)
         return report
 
+    def symbols(self, catalog: Catalog, releases: Sequence[str]) -> list[str]:
+        """What the plugin uses, as it is spelled in any of these releases."""
+        from sglang_contracts.verify import uses_of
+
+        found: set[str] = set()
+        for release in releases:
+            report: Report = uses_of(self.root, catalog, release, **self.engine_options)
+            uses = report.facts.get("uses")
+            for use in uses if isinstance(uses, list) else ():
+                found.add(str(use["symbol"]))
+        return sorted(found)
+
     def ignores(self) -> tuple[Ignore, ...]:
         """The ignore comments in the plugin's source."""
         from sglang_contracts.plugin.comments import ignores_in

@@ -11,7 +11,7 @@ from sglang_contracts.report.words import evidence, fix, since, what
 from sglang_contracts.verify.finding import Report, Severity, Verdict
 
 _MARKS = {Verdict.BROKEN: "❌", Verdict.UNKNOWN: "❔", Verdict.COMPATIBLE: "✅"}
-_OWN_PAGE = frozenset({"uses", "diff", "explain", "releases"})
+_OWN_PAGE = frozenset({"bump", "diff", "explain", "record", "releases", "uses"})
 """Commands whose page renders its own Markdown; the others are made of findings."""
 
 

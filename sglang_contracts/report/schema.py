@@ -99,6 +99,62 @@ FACTS: dict[str, dict[str, Any]] = {
         "hidden": _HIDDEN,
     },
     "launch-check": {},
+    "verify": {
+        "clauses": _NUMBER,
+        "checked": _NUMBER,
+        "unproved": _NUMBER,
+        "coverage": {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": _NUMBER, "minItems": 2},
+        },
+        "proposals": {
+            "type": "array",
+            "items": _record(
+                {"clause": _TEXT, "written": _TEXTS, "sharp": _TEXTS, "never": {"type": "boolean"}}
+            ),
+        },
+    },
+    "diff": {"old": _TEXT, "new": _TEXT, "compared": _NUMBER},
+    "explain": {
+        "kind": {"enum": ["symbol", "clause", "contract", "rule", "list"]},
+        "name": _TEXT,
+        "alive": {"type": "boolean"},
+        "gone_since": _OR_NULL,
+        "intervals": {"type": "array", "items": _record({"first": _TEXT, "last": _TEXT})},
+        "forms": {
+            "type": "array",
+            "items": _record({"since": _TEXT, "text": _TEXT, "defined": _TEXT}),
+        },
+        "replaced_by": {
+            "type": "array",
+            "items": _record({"use": _TEXT, "sglang": _TEXTS, "note": _TEXT}, evidence=_TEXT),
+        },
+        "clauses": {"type": "array", "items": {"type": "object"}},
+    },
+    "releases": {
+        "recorded": {
+            "type": "array",
+            "items": _record(
+                {
+                    "release": _TEXT,
+                    "modules": _NUMBER,
+                    "user": {"type": "boolean"},
+                    "digest": _TEXT,
+                    "problems": _NUMBER,
+                }
+            ),
+        },
+        "beyond": _TEXTS,
+        "index_asked": _OR_NULL,
+    },
+    "record": {
+        "recorded": {
+            "type": "array",
+            "items": _record(
+                {"release": _TEXT, "path": _TEXT, "modules": _NUMBER, "fresh": {"type": "boolean"}}
+            ),
+        }
+    },
 }
 """Command → what its report holds beyond the frame."""
 

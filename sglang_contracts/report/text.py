@@ -17,7 +17,9 @@ from sglang_contracts.report.style import (
 from sglang_contracts.report.words import evidence, fix, printable, since, what
 from sglang_contracts.verify.finding import Report, Severity, Verdict
 
-_OWN_PAGE = frozenset({"matrix", "upgrade", "uses", "diff", "explain", "releases", "verify"})
+_OWN_PAGE = frozenset(
+    {"bump", "diff", "explain", "matrix", "record", "releases", "upgrade", "uses", "verify"}
+)
 """Commands whose text is a page of their own: ``report/pages/<command>.py``."""
 
 _INDENT = " " * 9

@@ -77,7 +77,22 @@ WORDINGS: dict[str, Wording] = {
     "behaviour-changed": Wording("{name} means something else", "use {to}"),
 }
 
+CLAUSE_WORDINGS: dict[str, Wording] = {
+    # What verify and diff say of clauses; no plugin can have such a finding.
+    "clause-bounds": Wording("{name}", "run {to}", dated=False),
+    "clause-signature": Wording("{name}()", "write {to}", dated=False),
+    "clause-replacement": Wording("{name}", "write {to}", dated=False),
+    "removed": Wording("{name} was removed", "use {to}", dated=False),
+    "changed": Wording("{name} changed", "use {to}", dated=False),
+    "added": Wording("{name} was added", "use {to}", dated=False),
+    "newly-expected": Wording("{name} is newly expected of a plugin's object", dated=False),
+}
+
 _GENERIC = Wording("{rule}: {name}")
+
+
+def _wording(rule: str) -> Wording:
+    return WORDINGS.get(rule) or CLAUSE_WORDINGS.get(rule) or _GENERIC
 
 
 def printable(text: str) -> str:
@@ -113,7 +128,7 @@ def split(symbol: str) -> tuple[str, str]:
 
 def since(finding: Finding) -> str:
     """``since 0.5.13 (worked until 0.5.12.post1)``, as far as it is known; may be empty."""
-    if not WORDINGS.get(finding.rule, _GENERIC).dated:
+    if not _wording(finding.rule).dated:
         return ""
     if not finding.first_broken:
         return f"worked until {finding.last_ok}" if finding.last_ok else ""
@@ -123,7 +138,7 @@ def since(finding: Finding) -> str:
 
 def what(finding: Finding) -> str:
     """What happened, in one clause without the release and without the fix."""
-    wording = WORDINGS.get(finding.rule, _GENERIC)
+    wording = _wording(finding.rule)
     owner, last = split(finding.symbol)
     text = wording.what.format(
         rule=finding.rule,
@@ -141,7 +156,7 @@ def what(finding: Finding) -> str:
 
 def fix(finding: Finding) -> str:
     """What to do about it; empty where nothing can be said."""
-    wording = WORDINGS.get(finding.rule, _GENERIC)
+    wording = _wording(finding.rule)
     if finding.suggestion is None:
         return wording.otherwise
     text = wording.fix.format(to=finding.suggestion.symbol)

@@ -1,0 +1,60 @@
+"""Which releases the index has: asked on demand, remembered for commands that never ask."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sglang_contracts import paths
+from sglang_contracts.errors import ContractsError
+
+
+class Index(msgspec.Struct, frozen=True):
+    """What the index had when it was asked."""
+
+    asked: datetime.date
+    releases: tuple[str, ...]
+
+
+def _file() -> Path:
+    return paths.cache() / "index.json"
+
+
+def ask_index() -> Index:
+    """Ask the index through the user's own pip, and remember the answer.
+
+    Raises:
+        ContractsError: It cannot be asked.
+    """
+    from sglang_contracts.surface.obtain import available
+    from sglang_contracts.surface.store import write_atomically
+
+    found = Index(datetime.date.today(), available())
+    with contextlib.suppress(ContractsError, OSError):  # a sealed cache costs the memory only
+        write_atomically(_file(), msgspec.json.encode(found))
+    return found
+
+
+def remembered_index() -> Index | None:
+    """What the index had when it was last asked; None: never, or it cannot be read."""
+    try:
+        return msgspec.json.decode(_file().read_bytes(), type=Index)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def beyond(index: Index, recorded: Sequence[str]) -> list[str]:
+    """Releases that the index had and that are not recorded, ascending."""
+    from packaging.version import InvalidVersion, Version
+
+    known = {Version(release) for release in recorded}
+    found = []
+    for release in index.releases:
+        with contextlib.suppress(InvalidVersion):
+            if Version(release) not in known:
+                found.append(release)
+    return sorted(found, key=Version)

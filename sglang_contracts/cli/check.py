@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--only-new", is_flag=True, help="Only findings that a release is the first to have.")
 @options.failure_options
 @options.plugin_options
+@options.index_options
 @options.output_options()
 def command(
     plugin: str,
@@ -58,6 +59,8 @@ def command(
     fail_on: str | None,
     exclude: tuple[str, ...],
     config: Path | None,
+    may_record: bool,
+    online: bool,
     output: options.Output,
 ) -> int:
     """Check a plugin's uses of SGLang against releases.
@@ -67,12 +70,14 @@ def command(
     the plugin's settings name as supported, and the newest recorded one; without settings the
     newest ten minor releases.
     """
+    from sglang_contracts.cli.index import index_notes
     from sglang_contracts.cli.progress import working
+    from sglang_contracts.cli.recording import record_missing
     from sglang_contracts.verify.releases import find_release, select_releases
     from sglang_contracts.verify.selection import select
 
     target = open_target(plugin, exclude, config)
-    catalog = options.catalog()
+    catalog = record_missing(exact, options.catalog(), may_record, output.quiet)
     releases = select_releases(catalog.releases, exact, specifiers, target.settings.supported)
     asked = list(releases)
     base_release = find_release(base, catalog.releases) if base else None
@@ -91,6 +96,8 @@ def command(
     policy = _policy(target, base_report, baseline_file, only_new, strict, fail_on)
     if write_baseline is not None:
         return _write_baseline(write_baseline, report, policy)
+    notes = index_notes(catalog.releases, online, output.quiet)
+    report = msgspec.structs.replace(report, notes=(*report.notes, *notes))
     outcome = select(report, policy, everywhere)
     output.emit(outcome.report)
     return outcome.exit_code

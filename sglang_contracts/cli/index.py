@@ -6,11 +6,15 @@ import contextlib
 import datetime
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError
+
+if TYPE_CHECKING:
+    from sglang_contracts.verify.finding import Note
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -58,3 +62,31 @@ def beyond(index: Index, recorded: Sequence[str]) -> list[str]:
             if Version(release) not in known:
                 found.append(release)
     return sorted(found, key=Version)
+
+
+def index_notes(recorded: Sequence[str], online: bool, quiet: bool) -> tuple[Note, ...]:
+    """That the index has releases beyond those recorded, and how to record them.
+
+    Without ``online`` only what is remembered counts: a static command never needs a network.
+    """
+    from sglang_contracts.cli.progress import working
+    from sglang_contracts.verify.finding import Note
+
+    notes = []
+    index = remembered_index()
+    if online:
+        try:
+            with working("asking the index", quiet):
+                index = ask_index()
+        except ContractsError as error:
+            notes.append(Note(error.message, hint=error.hint))
+    missing = beyond(index, recorded) if index is not None else []
+    if missing:
+        count = "a release" if len(missing) == 1 else f"{len(missing)} releases"
+        notes.append(
+            Note(
+                f"the index has {count} beyond those recorded: {', '.join(missing)}",
+                hint=f"sglang-contracts record {' '.join(missing)}",
+            )
+        )
+    return tuple(notes)

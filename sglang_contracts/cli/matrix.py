@@ -29,6 +29,7 @@ from sglang_contracts.cli.target import open_target
 )
 @options.failure_options
 @options.plugin_options
+@options.index_options
 @options.output_options()
 def command(
     plugin: str,
@@ -39,6 +40,8 @@ def command(
     fail_on: str | None,
     exclude: tuple[str, ...],
     config: Path | None,
+    may_record: bool,
+    online: bool,
     output: options.Output,
 ) -> int:
     """Every recorded release against a plugin, and the compatible range.
@@ -48,18 +51,22 @@ def command(
     it. Exit code 1 if any selected release is broken.
     """
     from sglang_contracts.cli.console import write_file
+    from sglang_contracts.cli.index import index_notes
     from sglang_contracts.cli.progress import working
+    from sglang_contracts.cli.recording import record_missing
     from sglang_contracts.report import render
     from sglang_contracts.verify.compatibility import with_range
     from sglang_contracts.verify.releases import select_releases
     from sglang_contracts.verify.selection import select
 
     target = open_target(plugin, exclude, config)
-    catalog = options.catalog()
+    catalog = record_missing(exact, options.catalog(), may_record, output.quiet)
     releases = select_releases(catalog.releases, exact, specifiers, everything=True)
 
     with working(f"checking {plugin} against {len(releases)} releases", output.quiet):
         report = target.check(catalog, releases)
+    notes = index_notes(catalog.releases, online, output.quiet)
+    report = msgspec.structs.replace(report, notes=(*report.notes, *notes))
     policy = policy_of(
         target,
         fail_on=fail_on or target.settings.fail_on or "error",

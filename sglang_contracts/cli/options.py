@@ -163,6 +163,26 @@ def plugin_options(function: Function) -> Function:
     )
 
 
+def index_options(function: Function) -> Function:
+    """``--record`` and ``--online``: releases beyond those recorded."""
+    return _apply(
+        function,
+        (
+            click.option(
+                "--record",
+                "may_record",
+                is_flag=True,
+                help="Record a --release that is not recorded yet; else a terminal is asked.",
+            ),
+            click.option(
+                "--online",
+                is_flag=True,
+                help="Ask the index for releases beyond those recorded, and tell.",
+            ),
+        ),
+    )
+
+
 def examples(*lines: str) -> str:
     """The end of a command's help: examples, one a line, kept as they are."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

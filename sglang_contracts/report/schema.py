@@ -155,6 +155,23 @@ FACTS: dict[str, dict[str, Any]] = {
             ),
         }
     },
+    "bump": {
+        "recorded": _record({"release": _TEXT, "modules": _NUMBER, "fresh": {"type": "boolean"}}),
+        "previous": _OR_NULL,
+        "clauses": _NUMBER,
+        "wrong": _NUMBER,
+        "proposals": {"type": "array", "items": {"type": "object"}},
+        "differences": {
+            "type": "array",
+            "items": _record({"rule": _TEXT, "symbol": _TEXT, "old": _TEXT, "new": _TEXT}),
+        },
+        "plugins": {
+            "type": "array",
+            "items": _record(
+                {"plugin": _TEXT, "verdict": _TEXT, "errors": _NUMBER, "warnings": _NUMBER}
+            ),
+        },
+    },
 }
 """Command → what its report holds beyond the frame."""
 

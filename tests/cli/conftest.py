@@ -81,6 +81,7 @@ def plugin(tmp_path, monkeypatch):
     root = tmp_path / "plugin"
     root.mkdir()
     (root / "plugin.py").write_text("def f(forward_batch):\n    forward_batch.token_to_kv_pool\n")
+    monkeypatch.setenv("SGLANG_CONTRACTS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("sglang_contracts.surface.load_catalog", FakeCatalog)
     monkeypatch.setattr(
         uses, "check_plugin", lambda where, catalog, releases, **_: answer(releases)

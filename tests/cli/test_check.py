@@ -6,10 +6,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from sglang_contracts.contract.load import parse_contract
 from sglang_contracts.verify import uses
 from sglang_contracts.verify.finding import Finding, ReleaseReport, Report, Severity, Verdict
 
-from .conftest import RELEASES, SYMBOL, answer, lost
+from .conftest import RELEASES, SYMBOL, FakeCatalog, answer, lost
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 
@@ -277,3 +278,93 @@ def test_launch_check_takes_the_newest_release_and_a_quoted_command(run, plugin,
         (["sglang", "serve", "--old", "x y"], "0.5.13"),
     ]
     assert run("launch-check", "sglang serve 'x").code == 2
+
+
+@pytest.fixture
+def recorder(monkeypatch):
+    """A recorder that only notes what it was asked to record."""
+    asked = []
+
+    def record(spec, catalog, **_):
+        asked.append(spec)
+        monkeypatch.setattr(FakeCatalog, "releases", (*RELEASES, spec))
+
+    monkeypatch.setattr("sglang_contracts.surface.record.record", record)
+    monkeypatch.setattr(
+        uses,
+        "check_plugin",
+        lambda where, catalog, releases, **_: Report(
+            "check", tuple(ReleaseReport(each, Verdict.COMPATIBLE) for each in releases)
+        ),
+    )
+    return asked
+
+
+def test_an_unknown_release_is_recorded_on_demand(run, plugin, recorder):
+    assert run("check", plugin, "-r", "0.5.17").code == 2
+    assert recorder == []
+    ran = run("check", plugin, "-r", "0.5.17", "--record", "-f", "json")
+    assert ran.code == 0
+    assert recorder == ["0.5.17"]
+    assert releases(ran) == ["0.5.17"]
+    assert run("check", plugin, "-r", "0.5.18rc1", "--record").code == 2
+
+
+def test_a_person_at_a_terminal_is_asked(run, plugin, recorder, monkeypatch):
+    from sglang_contracts.cli import recording
+
+    monkeypatch.setattr(recording, "_wanted", lambda release: True)
+    assert run("check", plugin, "-r", "0.5.17").code == 0
+    assert recorder == ["0.5.17"]
+
+
+def test_the_index_is_asked_only_when_told_and_then_remembered(run, plugin, monkeypatch):
+    def never():
+        raise AssertionError
+
+    monkeypatch.setattr("sglang_contracts.surface.obtain.available", never)
+    assert "the index" not in run("check", plugin, "-r", "0.5.12").out
+    monkeypatch.setattr("sglang_contracts.surface.obtain.available", lambda: ("0.5.16", "0.5.99"))
+    says = "the index has a release beyond those recorded: 0.5.99 (sglang-contracts record 0.5.99)"
+    assert says in run("check", plugin, "-r", "0.5.12", "--online").out
+    monkeypatch.setattr("sglang_contracts.surface.obtain.available", never)
+    assert says in run("check", plugin, "-r", "0.5.12").out
+    assert says in run("matrix", plugin, "-r", "0.5.12").out
+
+
+def test_diff_for_a_plugin_compares_what_it_uses(run, plugin, monkeypatch):
+    from sglang_contracts.surface import Catalog, catalog
+
+    monkeypatch.setattr("sglang_contracts.surface.load_catalog", catalog.load_catalog)
+    assert isinstance(catalog.load_catalog(), Catalog)
+    facts = {"uses": [{"symbol": SYMBOL, "module": "m", "role": "use"}]}
+    monkeypatch.setattr(uses, "uses_of", lambda *_a, **_o: Report("uses", facts=facts))
+    ran = run("diff", "0.5.12", "0.5.13", "--for", plugin)
+    assert ran.code == 1
+    assert "removed (1)" in ran.out
+    assert "in 1 compared" in ran.out
+    assert run("diff", "0.5.13", "0.5.14", "--for", plugin).code == 0
+
+
+def test_bump_holds_everything_against_the_release(run, plugin, monkeypatch):
+    from sglang_contracts.surface import catalog
+
+    monkeypatch.setattr("sglang_contracts.surface.load_catalog", catalog.load_catalog)
+    found = parse_contract(
+        '[contract]\nid = "fb"\ntitle = "t"\n'
+        f'target = "{SYMBOL.rpartition(".")[0]}"\nprovider = "sglang"\nconsumer = "backend"\n'
+        'sglang = ">=0.4.6"\n[fields.token_to_kv_pool]\nsglang = "<0.5.13"\n[fields.seq_lens]\n',
+        "fb.toml",
+    )
+    monkeypatch.setattr("sglang_contracts.contract.load_contracts", lambda: (found,))
+    settings(plugin, "")
+    monkeypatch.chdir(plugin.parent)
+    ran = run("bump", "0.5.13")
+    assert ran.code == 1
+    assert "SGLang 0.5.13: recorded already" in ran.out
+    assert "contracts: 2 clauses checked, 0 wrong" in ran.out
+    assert "since 0.5.12.post1: 1 removed" in ran.out
+    assert "plugin plugin: broken, 1 error, 0 warnings" in ran.out
+    assert "plugin/plugin.py:2" in ran.out
+    document(run("bump", "0.5.13", "-f", "json"))
+    assert "## SGLang 0.5.13" in run("bump", "0.5.13", plugin, "-f", "markdown").out

@@ -177,13 +177,30 @@ def test_output_to_a_folder_or_a_missing_one_is_an_error(run, plugin, tmp_path):
     assert "does not exist" in ran.err
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_output_where_nothing_may_be_written_is_an_error(run, plugin, tmp_path):
-    folder = tmp_path / "sealed"
-    folder.mkdir(mode=0o500)
-    ran = run("check", plugin, "--output", folder / "x")
+def test_output_where_nothing_may_be_written_is_an_error(run, plugin, tmp_path, monkeypatch):
+    def sealed(**_options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", sealed)
+    ran = run("check", plugin, "--output", tmp_path / "x")
     assert ran.code == 2
-    assert "cannot write" in ran.err
+    assert f"cannot write {tmp_path / 'x'}: Permission denied" in ran.err
+
+
+def test_a_full_disk_leaves_the_old_file_alone(run, plugin, tmp_path, monkeypatch):
+    file = tmp_path / "report.json"
+    file.write_text("old")
+    monkeypatch.setattr("os.fdopen", full)
+    ran = run("check", plugin, "--output", file)
+    assert ran.code == 2
+    assert "No space left" in ran.err
+    assert file.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def full(handle, *_args, **_options):
+    os.close(handle)
+    raise OSError(28, "No space left on device")
 
 
 def test_output_may_be_a_device(run, plugin):

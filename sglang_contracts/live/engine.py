@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -200,6 +201,12 @@ def _read(output: dict[str, Any]) -> dict[str, Any]:
     return {"ids": output["output_ids"], "cached": info.get("cached_tokens", 0), **taken}
 
 
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 def main(arguments: Sequence[str]) -> None:
     """Serve the job in file ``arguments[0]`` and write the answers to ``arguments[1]``."""
     import asyncio
@@ -222,6 +229,7 @@ def main(arguments: Sequence[str]) -> None:
         "disable_cuda_graph": True,
         "skip_tokenizer_init": True,
         "log_level": "info",
+        "port": _free_port(),  # the ports of the engine's processes are looked for from here on
     }
     engine = engine_class(**settings | job["options"])
     times.append(time.monotonic())

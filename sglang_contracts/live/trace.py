@@ -3,14 +3,15 @@
 Installed in every process of an engine run (``SGLANG_CONTRACTS_TRACE`` names the folder), it waits
 until the model runner stands, then puts a recording subclass under the objects that a contract is
 about: attention backend, key/value pool, allocator, request pool, platform. The objects stay what
-they are (``isinstance`` holds, nothing is copied); each access from SGLang's own code is noted.
+they are (``isinstance`` holds, nothing is copied); each access is noted, with the module it comes
+from.
 
 One JSON object a line, in ``trace-<pid>.jsonl``:
 
-- ``{"kind": "batch", "call": …, "mode": …, "fields": {name: value}}``
+- ``{"kind": "batch", "call": …, "mode": …, "scheduled": …, "fields": {name: value}}``
 - ``{"kind": "call", "on": …, "name": …, "args": […], "kwargs": {…}, "returns": value, "by": …}``
 - ``{"kind": "read", "on": …, "name": …, "value": value, "by": …}``
-- ``{"kind": "object", "on": …, "class": …, "fields": {name: value}}``
+- ``{"kind": "object", "on": …, "class": …, "bases": […], "members": {…}, "fields": {…}}``
 
 A value is described, never kept: ``{"type": "tensor", "dtype", "shape", "device", "values"?}`` with
 the values of small integer tensors only, ``{"type": "int", "value": …}``, ``{"type": "none"}``, …
@@ -19,6 +20,7 @@ the values of small integer tensors only, ``{"type": "int", "value": …}``, ``{
 from __future__ import annotations
 
 import atexit
+import inspect
 import json
 import os
 import sys
@@ -31,6 +33,15 @@ from sglang_contracts.live import shim
 
 VARIABLE = "SGLANG_CONTRACTS_TRACE"
 _SMALL = 256  # elements: enough for the index vectors of the runs here, never a cache
+_MAKERS = frozenset(
+    {
+        "initialize",
+        "init_memory_pool",
+        "alloc_memory_pool",
+        "init_attention_backend",
+        "init_attention_backends",
+    }
+)
 _BATCH_CALLS = frozenset(
     {
         "init_forward_metadata",
@@ -109,6 +120,8 @@ class Tracer:
         self._seen: set[str] = set()
         self._busy = False
         self._batches = 0
+        self._runner_seen = False
+        self.scheduled = ""
         atexit.register(self._file.close)
 
     def emit(self, kind: str, **facts: Any) -> None:
@@ -143,7 +156,7 @@ class Tracer:
             target.__class__ = type(cls.__name__, (cls,), namespace)
         except TypeError:
             return  # another memory layout (slots): it cannot be watched
-        self.emit("object", on=role, **{"class": name}, fields=self._quietly(_fields, target))
+        self.emit("object", on=role, **_class_facts(cls), fields=self._quietly(_fields, target))
 
     def _quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
         before, self._busy = self._busy, True
@@ -155,7 +168,7 @@ class Tracer:
     def _accessed(self, role: str, this: Any, attribute: str, value: Any, frame: FrameType) -> Any:
         if self._busy or attribute.startswith("__"):
             return value
-        by = _upstream(frame)
+        by = _place(frame)
         if by is None:
             return value
         if frame.f_locals.get("self") is this:
@@ -194,18 +207,18 @@ class Tracer:
         self._batches += 1
         if self._batches > 400:  # a run of that length has shown what it can
             return
-        self.emit("batch", call=call, mode=batch.forward_mode.name, fields=_fields(batch))
+        mode = batch.forward_mode.name
+        self.emit("batch", call=call, mode=mode, scheduled=self.scheduled, fields=_fields(batch))
 
     def sampled(self, logits_output: Any, batch: Any) -> None:
         """Note what the sampler gets."""
         mode = batch.forward_mode.name
         for role, target in (("sampling", batch.sampling_info), ("logits", logits_output)):
             if target is not None:
-                name = f"{type(target).__module__}:{type(target).__qualname__}"
-                fields = self._quietly(_fields, target)
-                self.emit("object", on=role, **{"class": name}, mode=mode, fields=fields)
+                facts = _class_facts(type(target))
+                self.emit("object", on=role, **facts, mode=mode, fields=_fields(target))
 
-    def runner(self, runner: Any) -> None:
+    def objects(self, runner: Any) -> None:
         """Watch what a model runner has made."""
         for role, name in (
             ("backend", "attn_backend"),
@@ -216,9 +229,14 @@ class Tracer:
             target = getattr(runner, name, None)
             if target is not None:
                 self.watch(role, target)
+
+    def runner(self, runner: Any) -> None:
+        """Note what a model runner has when it runs for the first time."""
+        if self._runner_seen:
+            return
+        self._runner_seen = True
         fields = self._quietly(_fields, runner)
-        name = f"{type(runner).__module__}:{type(runner).__qualname__}"
-        self.emit("object", on="model_runner", **{"class": name}, fields=fields)
+        self.emit("object", on="model_runner", **_class_facts(type(runner)), fields=fields)
 
 
 def _plain(described: dict[str, Any]) -> dict[str, Any]:
@@ -226,12 +244,39 @@ def _plain(described: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in described.items() if k != "values"}
 
 
-def _upstream(frame: FrameType) -> str | None:
-    """``module:line`` where SGLang's own code stands, else None."""
+def _place(frame: FrameType) -> str | None:
+    """``module:line`` of who asks; None for this package itself."""
     name = frame.f_globals.get("__name__", "")
-    if name == "sglang" or name.startswith("sglang."):
-        return f"{name}:{frame.f_lineno}"
-    return None
+    return None if name.startswith("sglang_contracts.live") else f"{name}:{frame.f_lineno}"
+
+
+def _class_facts(cls: type) -> dict[str, Any]:
+    """Name, bases, and the signatures of the nearest upstream class, as they were imported."""
+    names = [f"{each.__module__}:{each.__qualname__}" for each in cls.__mro__]
+    upstream = [each for each in cls.__mro__ if each.__module__.startswith("sglang.")]
+    members = {}
+    for name in dir(upstream[0]) if upstream else ():
+        value = inspect.getattr_static(upstream[0], name)
+        function = getattr(value, "__func__", value)
+        if name.startswith("__") and name != "__init__":
+            continue
+        if inspect.isfunction(function):
+            members[name] = str(inspect.signature(function))
+        elif isinstance(value, property):
+            members[name] = "property"
+    return {"class": names[0], "bases": names[1:], "members": members}
+
+
+def _after(cls: Any, name: str, notice: Callable[[Any], None]) -> None:
+    """Call ``notice`` with the object after each call of its method ``name``."""
+    real = getattr(cls, name)
+
+    def method(this: Any, *args: Any, **kwargs: Any) -> Any:
+        result = real(this, *args, **kwargs)
+        notice(this)
+        return result
+
+    setattr(cls, name, method)
 
 
 def install(folder: Path) -> None:
@@ -250,17 +295,23 @@ def install(folder: Path) -> None:
     def model_runner(module: Any) -> None:
         cls = module.ModelRunner
 
-        def initialize(this: Any, *args: Any, _real: Any = cls.initialize, **kwargs: Any) -> Any:
-            result = _real(this, *args, **kwargs)
+        # Pools and backend are made in different steps in different releases: look after each.
+        for name in _MAKERS & set(vars(cls)):
+            _after(cls, name, lambda runner: get().objects(runner))
+
+        def forward(this: Any, *args: Any, _real: Any = cls._forward_raw, **kwargs: Any) -> Any:
+            get().objects(this)
             get().runner(this)
-            return result
+            batch = args[0] if args else kwargs["forward_batch"]
+            get().scheduled = batch.forward_mode.name  # a runner may tell its backend another
+            return _real(this, *args, **kwargs)
 
         def sample(this: Any, *args: Any, _real: Any = cls.sample, **kwargs: Any) -> Any:
             if len(args) >= 2:
                 get().sampled(args[0], args[1])
             return _real(this, *args, **kwargs)
 
-        cls.initialize, cls.sample = initialize, sample
+        cls._forward_raw, cls.sample = forward, sample
 
     def platforms(module: Any) -> None:
         if not hasattr(module, "_resolve_platform"):

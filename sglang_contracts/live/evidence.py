@@ -1,0 +1,514 @@
+"""What an engine run showed, as a small committed file, and what it says of each clause.
+
+``matrix/evidence/<release>.json`` is distilled from the traces of real engine runs
+(:mod:`~sglang_contracts.live.trace`): a few sample batches of each kind, the calls that SGLang and
+the plugin made on each other's objects, and the signatures of the imported classes. It holds facts,
+not verdicts: :func:`confirm` holds a contract against it at any time, without SGLang.
+
+Nothing that this project's own builder made may enter such a file.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sglang_contracts.contract import Clause, Contract, Kind, variant
+from sglang_contracts.contract.dimensions import ShapeError, unify
+from sglang_contracts.contract.expression import ExpressionError, holds
+from sglang_contracts.errors import ContractsError
+
+FORMAT = 1
+TINY_DIMS = {"Hq": 4, "Hkv": 2, "D": 16, "Dv": 16}
+"""Sizes of :mod:`sglang_contracts.live.tiny` by the contracts' names for them."""
+
+_SAMPLES = 3  # of each call: enough to show what varies
+_PREPARING = ("init_forward_metadata", "init_forward_metadata_out_graph")
+
+
+class Batch(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One ``ForwardBatch`` as an attention backend got it.
+
+    Attributes:
+        modes: Forward modes it counts for, in lower case: what the batch says, and ``mixed`` where
+            the scheduler mixed decodes into it though the backend is told ``extend``.
+        page_size: Page size of the run.
+        prefix: Whether some request has tokens computed before.
+        fields: Field → value, as the tracer describes it; those that are None are left out.
+        empty: Fields that are None.
+    """
+
+    modes: tuple[str, ...]
+    page_size: int
+    prefix: bool
+    fields: dict[str, dict[str, Any]]
+    empty: tuple[str, ...] = ()
+
+
+class Call(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One form in which a method was called.
+
+    Attributes:
+        args: Positional arguments, described.
+        kwargs: Keyword arguments, described.
+        returns: The result, described.
+        by: Modules that called it so; ``self`` before a module: on its own object.
+    """
+
+    args: tuple[dict[str, Any], ...]
+    kwargs: dict[str, dict[str, Any]]
+    returns: dict[str, Any]
+    by: tuple[str, ...]
+
+
+class Object(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One object of the engine.
+
+    Attributes:
+        cls: Its class, ``module:Name``.
+        bases: The classes it derives from, upstream's and the plugin's.
+        fields: Attribute → value, described.
+        members: Method of the nearest upstream class → its signature.
+        calls: Method → forms in which it was called.
+        reads: Attribute → modules that read it.
+    """
+
+    cls: str
+    bases: tuple[str, ...] = ()
+    fields: dict[str, dict[str, Any]] = {}
+    members: dict[str, str] = {}
+    calls: dict[str, tuple[Call, ...]] = {}
+    reads: dict[str, tuple[str, ...]] = {}
+
+
+class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The file.
+
+    Attributes:
+        format: :data:`FORMAT`.
+        release: The SGLang that ran.
+        runs: What was run: backend, platform, page size, engine options.
+        versions: Versions of Python, torch and the plugin.
+        dims: Dimension → size, of the model that was served.
+        batches: Sample batches.
+        objects: Role → object: ``backend``, ``kv_pool``, ``allocator@1`` (at page size 1), ….
+    """
+
+    format: int
+    release: str
+    runs: tuple[dict[str, Any], ...]
+    versions: dict[str, str]
+    dims: dict[str, int]
+    batches: tuple[Batch, ...]
+    objects: dict[str, Object]
+
+    @property
+    def modes(self) -> frozenset[str]:
+        """Every forward mode that occurred."""
+        return frozenset(mode for batch in self.batches for mode in batch.modes)
+
+
+def _lines(folder: Path) -> Iterable[dict[str, Any]]:
+    for file in sorted(folder.glob("trace-*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            yield json.loads(line)
+
+
+def distil(
+    release: str,
+    runs: Sequence[tuple[Mapping[str, Any], Path]],
+    versions: Mapping[str, str],
+    dims: Mapping[str, int],
+) -> Evidence:
+    """Make the evidence of some runs.
+
+    Args:
+        release: The SGLang that ran.
+        runs: For each its settings (``page_size`` among them) and the folder of its trace.
+        versions: Versions of what took part.
+        dims: Sizes of the served model by the contracts' dimension names.
+    """
+    batches: dict[tuple[Any, ...], Batch] = {}
+    objects: dict[str, _Gathered] = {}
+    for settings, folder in runs:
+        page_size = int(settings["page_size"])
+        for line in _lines(folder):
+            if line["kind"] == "batch":
+                if line["call"] in _PREPARING:
+                    batch = _batch(line, page_size)
+                    logprob = batch.fields.get("return_logprob", {}).get("value")
+                    batches.setdefault((batch.modes, batch.prefix, page_size, logprob), batch)
+                continue
+            role = line["on"]
+            if role in ("allocator", "kv_pool"):
+                role = f"{role}@{page_size}"
+            objects.setdefault(role, _Gathered()).add(line)
+    return Evidence(
+        format=FORMAT,
+        release=release,
+        runs=tuple(dict(settings) for settings, _ in runs),
+        versions=dict(versions),
+        dims=dict(dims),
+        batches=tuple(batches[key] for key in sorted(batches, key=repr)),
+        objects={role: objects[role].finish() for role in sorted(objects)},
+    )
+
+
+def _batch(line: dict[str, Any], page_size: int) -> Batch:
+    fields: dict[str, dict[str, Any]] = line["fields"]
+    modes = [line["mode"].lower()]
+    if line.get("scheduled") == "MIXED" and "mixed" not in modes:
+        modes.append("mixed")
+    prefixes = fields.get("extend_prefix_lens", {}).get("values", ())
+    return Batch(
+        modes=tuple(modes),
+        page_size=page_size,
+        prefix=any(prefixes),
+        fields={name: value for name, value in sorted(fields.items()) if value["type"] != "none"},
+        empty=tuple(sorted(name for name, value in fields.items() if value["type"] == "none")),
+    )
+
+
+class _Gathered:
+    """Collects the lines on one object."""
+
+    def __init__(self) -> None:
+        self.cls, self.bases = "", ()
+        self.fields: dict[str, dict[str, Any]] = {}
+        self.members: dict[str, str] = {}
+        self.calls: dict[str, dict[str, tuple[dict[str, Any], set[str]]]] = {}
+        self.reads: dict[str, set[str]] = {}
+
+    def add(self, line: dict[str, Any]) -> None:
+        if line["kind"] == "object":
+            self.cls, self.bases = line["class"], tuple(line.get("bases", self.bases))
+            self.members |= line.get("members", {})
+            for name, value in line["fields"].items():
+                if self.fields.get(name, {"type": "none"})["type"] == "none":
+                    self.fields[name] = value
+            return
+        by = line["by"].rpartition(":")[0]  # without the line: it changes with every release
+        if line["kind"] == "read":
+            self.reads.setdefault(line["name"], set()).add(by)
+            return
+        facts = {key: line[key] for key in ("args", "kwargs", "returns")}
+        forms = self.calls.setdefault(line["name"], {})
+        # Calls that differ in sizes alone are one form.
+        key = json.dumps(_without_sizes(facts), sort_keys=True)
+        if key in forms:
+            forms[key][1].add(by)
+        elif len(forms) < _SAMPLES:
+            forms[key] = (facts, {by})
+
+    def finish(self) -> Object:
+        return Object(
+            cls=self.cls,
+            bases=self.bases,
+            fields=dict(sorted(self.fields.items())),
+            members=dict(sorted(self.members.items())),
+            calls={
+                name: tuple(
+                    Call(tuple(f["args"]), f["kwargs"], f["returns"], tuple(sorted(by)))
+                    for f, by in forms.values()
+                )
+                for name, forms in sorted(self.calls.items())
+            },
+            reads={name: tuple(sorted(by)) for name, by in sorted(self.reads.items())},
+        )
+
+
+def _without_sizes(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _without_sizes(item)
+            for key, item in value.items()
+            if key not in ("shape", "length", "value", "values")
+        }
+    return [_without_sizes(item) for item in value] if isinstance(value, list) else value
+
+
+def dump(evidence: Evidence) -> str:
+    """The file's text: one batch, call form or attribute a line, so that a diff can be read."""
+    raw = msgspec.to_builtins(evidence)
+    pieces = []
+    for key, value in raw.items():
+        if key == "batches":
+            rows = ",\n    ".join(json.dumps(row, sort_keys=True) for row in value)
+            pieces.append(f'  "batches": [\n    {rows}\n  ]')
+        elif key == "objects":
+            roles = ",\n".join(_object_text(role, item) for role, item in value.items())
+            pieces.append(f'  "objects": {{\n{roles}\n  }}')
+        else:
+            pieces.append(f"  {json.dumps(key)}: {json.dumps(value, sort_keys=True)}")
+    return "{\n" + ",\n".join(pieces) + "\n}\n"
+
+
+def _object_text(role: str, item: dict[str, Any]) -> str:
+    parts = []
+    for key, value in item.items():
+        if isinstance(value, dict) and value:
+            rows = ",\n        ".join(
+                f"{json.dumps(name)}: {json.dumps(each, sort_keys=True)}"
+                for name, each in value.items()
+            )
+            parts.append(f"      {json.dumps(key)}: {{\n        {rows}\n      }}")
+        else:
+            parts.append(f"      {json.dumps(key)}: {json.dumps(value)}")
+    return f"    {json.dumps(role)}: {{\n" + ",\n".join(parts) + "\n    }"
+
+
+def save(evidence: Evidence, folder: Path) -> Path:
+    """Write ``<release>.json`` into ``folder``, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{evidence.release}.json"
+    temporary = target.with_suffix(".new")
+    temporary.write_text(dump(evidence), encoding="utf-8")
+    temporary.replace(target)
+    return target
+
+
+def load(file: Path) -> Evidence:
+    """Read an evidence file.
+
+    Raises:
+        ContractsError: It is no evidence file of this format.
+    """
+    try:
+        found = msgspec.json.decode(file.read_bytes(), type=Evidence)
+    except (OSError, msgspec.DecodeError) as error:
+        raise ContractsError(
+            f"{file} is no evidence file: {error}", "record it again: tox -e sglang-<release>"
+        ) from None
+    if found.format != FORMAT:
+        raise ContractsError(
+            f"{file} has format {found.format}, this version reads {FORMAT}",
+            "record it again: tox -e sglang-<release>",
+        )
+    return found
+
+
+def load_all(folder: Path) -> tuple[Evidence, ...]:
+    """Every evidence file in ``folder``, by release."""
+    from packaging.version import Version
+
+    found = [load(file) for file in folder.glob("*.json")]
+    return tuple(sorted(found, key=lambda evidence: Version(evidence.release)))
+
+
+class Status(enum.IntEnum):
+    """What a run says of a clause; the higher one wins over several runs."""
+
+    NOT_EXERCISED = 0
+    """Nothing in the run touches it."""
+    DECLARED = 1
+    """It is there on the running objects, with that signature; no value or call was seen."""
+    CONFIRMED = 2
+    """Seen, and as stated."""
+    CONTRADICTED = 3
+    """Seen, and not as stated."""
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What one release's run says of one clause.
+
+    Attributes:
+        clause: Its id.
+        release: The release that ran.
+        status: The verdict.
+        detail: What was seen instead (contradicted), or what was not.
+        modes: Forward modes in which it was seen.
+    """
+
+    clause: str
+    release: str
+    status: Status
+    detail: str = ""
+    modes: tuple[str, ...] = ()
+
+
+_ROLES = {
+    "ForwardBatch": ("batch",),
+    "AttentionBackend": ("backend",),
+    "KVCache": ("kv_pool@16", "kv_pool@1"),
+    "MHATokenToKVPool": ("kv_pool@16", "kv_pool@1"),
+    "BaseTokenToKVPoolAllocator": ("allocator@1", "allocator@16"),
+    "TokenToKVPoolAllocator": ("allocator@1", "allocator@16"),
+    "PagedTokenToKVPoolAllocator": ("allocator@16",),
+    "ReqToTokenPool": ("request_pool",),
+    "SRTPlatform": ("platform",),
+    "DeviceMixin": ("platform",),
+    "SamplingBatchInfo": ("sampling",),
+    "LogitsProcessorOutput": ("logits",),
+    "ModelRunner": ("model_runner",),
+    "ForwardMode": ("mode",),
+}
+
+
+def roles(contract: Contract, clause: Clause) -> tuple[str, ...]:
+    """The traced objects that a clause is about; none where it speaks of something else."""
+    spellings = clause.owner or contract.targets
+    found: dict[str, None] = {}
+    for spelling in spellings:
+        for role in _ROLES.get(spelling.rpartition(":")[2].rpartition(".")[2], ()):
+            found[role] = None
+    return tuple(found)
+
+
+def confirm(contract: Contract, evidence: Evidence) -> tuple[Confirmation, ...]:
+    """Hold every clause of a contract against one release's evidence.
+
+    Clauses that do not hold in that release are left out.
+    """
+    found = []
+    for clause in contract.clauses:
+        if not clause.holds_in(evidence.release):
+            continue
+        status, detail, modes = _judge(contract, clause, evidence)
+        found.append(Confirmation(clause.id, evidence.release, status, detail, modes))
+    return tuple(found)
+
+
+_Verdict = tuple[Status, str, tuple[str, ...]]
+_UNSEEN: _Verdict = (Status.NOT_EXERCISED, "", ())
+
+
+def _judge(contract: Contract, clause: Clause, evidence: Evidence) -> _Verdict:
+    if clause.kind is Kind.INVARIANT:
+        return _invariant(clause, evidence)
+    verdict = _UNSEEN
+    for role in roles(contract, clause):
+        if role == "batch":
+            verdict = max(verdict, _batch_field(clause, evidence))
+        elif role == "mode":
+            seen = clause.name.lower() in evidence.modes
+            verdict = max(verdict, (Status.CONFIRMED if seen else Status.NOT_EXERCISED, "", ()))
+        elif role in evidence.objects:
+            verdict = max(verdict, _member(clause, evidence.objects[role], evidence))
+    return verdict
+
+
+def _applies(clause: Clause, batch: Batch) -> bool:
+    return not clause.modes or bool(set(clause.modes) & set(batch.modes))
+
+
+def _batch_field(clause: Clause, evidence: Evidence) -> _Verdict:
+    batches = [batch for batch in evidence.batches if _applies(clause, batch)]
+    seen: dict[str, None] = {}
+    declared = False
+    for batch in batches:
+        value = batch.fields.get(clause.name)
+        if value is None:
+            declared = declared or clause.name in batch.empty
+            if clause.name not in batch.empty:
+                return Status.CONTRADICTED, "the batch has no such field", batch.modes
+            if not clause.optional and clause.modes:
+                return Status.CONTRADICTED, "None", batch.modes
+            continue
+        wrong = mismatch(clause, value, evidence.release, _dims(batch, evidence))
+        if wrong:
+            return Status.CONTRADICTED, wrong, batch.modes
+        seen.update(dict.fromkeys(batch.modes))
+    if seen:
+        return Status.CONFIRMED, "", tuple(seen)
+    return (Status.DECLARED, "always None", ()) if declared else _UNSEEN
+
+
+def _dims(batch: Batch, evidence: Evidence) -> dict[str, int]:
+    found = dict(evidence.dims)
+    size = batch.fields.get("batch_size", {}).get("value")
+    if size is not None:
+        found["B"] = size
+    tokens = batch.fields.get("out_cache_loc", {}).get("shape")
+    if tokens:
+        found["T"] = tokens[0]
+    return found
+
+
+def mismatch(
+    clause: Clause, value: Mapping[str, Any], release: str, dims: Mapping[str, int]
+) -> str:
+    """How a described value differs from what a clause states; empty where it does not.
+
+    Args:
+        clause: States dtype, shape or type, each for some releases.
+        value: As the tracer describes it.
+        release: Picks among the clause's variants.
+        dims: Dimensions whose sizes are known.
+    """
+    dtypes = variant(clause.dtype, release)
+    if dtypes and value.get("dtype", "") not in dtypes:
+        return f"dtype {value.get('dtype', value['type'])}, stated {' or '.join(dtypes)}"
+    shape = variant(clause.shape, release)
+    if shape is not None and "shape" in value:
+        try:
+            unify(shape, value["shape"], dims)
+        except (ShapeError, ExpressionError) as error:
+            return str(error)
+    wanted = variant(clause.type, release)
+    if wanted and "dtype" in value and "tensor" not in wanted.lower():
+        return f"a tensor, stated {wanted}"
+    return ""
+
+
+def _member(clause: Clause, found: Object, evidence: Evidence) -> _Verdict:
+    name = clause.name
+    calls = found.calls.get(name, ())
+    if clause.kind in (Kind.METHOD, Kind.OBLIGATION) and calls:
+        for call in calls:
+            wrong = _call_mismatch(clause, call, evidence.release)
+            if wrong:
+                return Status.CONTRADICTED, wrong, ()
+        return Status.CONFIRMED, "", ()
+    value = found.fields.get(name)
+    if value is not None and value["type"] != "none":
+        wrong = mismatch(clause, value, evidence.release, evidence.dims)
+        return (Status.CONTRADICTED, wrong, ()) if wrong else (Status.CONFIRMED, "", ())
+    if name in found.reads:
+        return Status.CONFIRMED, "", ()
+    if name in found.members or value is not None:
+        return Status.DECLARED, "" if value is None else "always None", ()
+    return _UNSEEN
+
+
+def _call_mismatch(clause: Clause, call: Call, release: str) -> str:
+    parameters = variant(clause.parameters, release)
+    if parameters is None:
+        return ""
+    names = [parameter.partition("=")[0].partition(":")[0].strip() for parameter in parameters]
+    if any(name.startswith("*") and name != "*" for name in names):
+        return ""  # takes whatever comes: nothing to hold against it
+    positional = names[: names.index("*")] if "*" in names else names
+    if len(call.args) > len(positional):
+        return f"called with {len(call.args)} positional arguments, stated {len(positional)}"
+    unknown = sorted(set(call.kwargs) - set(names))
+    return f"called with {', '.join(unknown)}=, not among its parameters" if unknown else ""
+
+
+def _invariant(clause: Clause, evidence: Evidence) -> _Verdict:
+    modes: dict[str, None] = {}
+    for batch in evidence.batches:
+        if not _applies(clause, batch):
+            continue
+        environment: dict[str, Any] = dict(_dims(batch, evidence))
+        environment.update(dict.fromkeys(batch.empty))
+        for name, value in batch.fields.items():
+            if "values" in value:
+                environment[name] = value["values"]
+            elif "value" in value:
+                environment[name] = value["value"]
+        environment["page_size"] = batch.page_size
+        try:
+            true = holds(clause.holds, environment)
+        except ExpressionError:
+            continue  # it reads what this sample does not hold
+        if not true:
+            return Status.CONTRADICTED, f"not so: {clause.holds}", batch.modes
+        modes.update(dict.fromkeys(batch.modes))
+    return (Status.CONFIRMED, "", tuple(modes)) if modes else _UNSEEN

@@ -1,0 +1,59 @@
+"""The one door to the Kunlun SDK: whether it is there, what its device is called, its kernels.
+
+`kunlun_ops` are functions that write into `out`; `torch.ops.xspeedgate_ops` are torch operators
+that exist once `xspeedgate_ops` has been imported. For a host without a card the stand-in of
+`sglang_contracts` answers under the same names (`SGLANG_CONTRACTS_SDK=shim`).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+from typing import Any
+
+STAND_IN = "SGLANG_CONTRACTS_SDK"
+"""Set to `shim` to compute with the stand-in; it is never used unasked and shadows nothing."""
+
+RUNTIME = "torch_xmlir"
+"""The module whose presence means: this host has the Kunlun runtime."""
+
+
+def available() -> bool:
+    """Whether this process can use the SDK; installs the stand-in where it was asked for."""
+    if os.environ.get(STAND_IN) == "shim":
+        # Only the module is missing on a vendor's machine: the variable is unset there.
+        from sglang_contracts.fakes import kunlun_sdk
+
+        kunlun_sdk.install()
+        return True
+    return importlib.util.find_spec(RUNTIME) is not None
+
+
+@functools.cache
+def _module(name: str) -> Any:
+    if not available():
+        raise RuntimeError(
+            f"The Kunlun SDK ({RUNTIME}) is not installed. Install the vendor's packages, "
+            f"or set {STAND_IN}=shim to compute with the stand-in on a CPU."
+        )
+    return importlib.import_module(name)
+
+
+def kernels() -> Any:
+    """The module `kunlun_ops`."""
+    return _module("kunlun_ops")
+
+
+def operators() -> Any:
+    """The namespace `torch.ops.xspeedgate_ops`."""
+    _module("xspeedgate_ops")
+    import torch
+
+    return torch.ops.xspeedgate_ops
+
+
+def device_type() -> str:
+    """What torch calls the card: `cuda` on the real runtime, which takes over that name."""
+    return str(getattr(_module(RUNTIME), "device_type", "cuda"))

@@ -6,10 +6,134 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sglang_contracts.errors import ContractsError
+from sglang_contracts.plugin.model import UseKind
+from sglang_contracts.plugin.plugin import Plugin, load_plugin
+from sglang_contracts.verify.checks import Checker
+from sglang_contracts.verify.evaluate import Evaluator
+from sglang_contracts.verify.finding import (
+    Finding,
+    Location,
+    Note,
+    PluginInfo,
+    ReleaseReport,
+    Report,
+    Severity,
+    Suggestion,
+    Verdict,
+)
+from sglang_contracts.verify.findings import Findings, merge
+from sglang_contracts.verify.launch import Given, Launches
+from sglang_contracts.verify.lens import Lens
+from sglang_contracts.verify.replacements import Replacements
+from sglang_contracts.verify.timeline import Timeline
+
 if TYPE_CHECKING:
     from sglang_contracts.contract import Contract
     from sglang_contracts.surface import Catalog
-    from sglang_contracts.verify.finding import Report
+
+
+class Analysis:
+    """One plugin over all recorded releases; findings are made when they are asked for."""
+
+    def __init__(
+        self,
+        plugin: Plugin,
+        catalog: Catalog,
+        *,
+        known_as: Mapping[str, str] | None = None,
+        contracts: Sequence[Contract] | None = None,
+    ) -> None:
+        self.plugin = plugin
+        self.catalog = catalog
+        self.contracts = _contracts() if contracts is None else tuple(contracts)
+        self.releases = catalog.releases
+        if not self.releases:
+            raise ContractsError("no release is recorded", "sglang-contracts record V records one")
+        evaluator = Evaluator(
+            plugin, Lens(catalog, self.releases[0]), _names(self.contracts, known_as)
+        )
+        self.timeline = Timeline(Checker(evaluator), self.releases)
+        replacements = Replacements(catalog, _contracted(self.contracts))
+        self.findings = Findings(self.timeline, replacements)
+        self.launches = Launches(catalog, replacements)
+        self.given = [
+            Given(use.name, use.text if use.count else None,
+                  Location(file.path, use.line, use.column))
+            for file in plugin.files
+            for use in file.uses
+            if use.kind in (UseKind.FLAG, UseKind.ENVIRONMENT)
+        ]  # fmt: skip
+        self._held: dict[int, tuple[Finding, ...]] = {}
+
+    def at(self, release: str) -> tuple[Finding, ...]:
+        """The findings in one release."""
+        index = self.releases.index(self.catalog.known(release))
+        held = self._held.get(index)
+        if held is None:
+            found = [*self.findings.at(index), *self.launches.at(self.given, index)]
+            held = self._held[index] = merge(found)
+        return held
+
+    def report(self, command: str, releases: Sequence[str], **facts: object) -> Report:
+        """The report of a command."""
+        return Report(
+            command,
+            tuple(_release(release, self.at(release)) for release in releases),
+            PluginInfo(self.plugin.name, self.plugin.version, self.plugin.path),
+            self.notes(),
+            {"files": len(self.plugin.files), "uses": self.plugin.uses, **facts},
+        )
+
+    def notes(self) -> tuple[Note, ...]:
+        """Files that were skipped, or read in part."""
+        return tuple(
+            Note(f"{file.path} was skipped: {file.problem}",
+                 Location(file.path, file.problem_line) if file.problem_line else None)
+            for file in self.plugin.files
+            if file.problem
+        )  # fmt: skip
+
+
+def _release(release: str, findings: tuple[Finding, ...]) -> ReleaseReport:
+    broken = any(each.severity is Severity.ERROR for each in findings)
+    return ReleaseReport(release, Verdict.BROKEN if broken else Verdict.COMPATIBLE, findings)
+
+
+def _contracts() -> tuple[Contract, ...]:
+    from sglang_contracts.contract import load_contracts
+
+    return load_contracts()
+
+
+def _names(
+    contracts: Sequence[Contract], known_as: Mapping[str, str] | None
+) -> dict[str, tuple[str, ...]]:
+    """Conventional names: those of contracts, and the plugin's own, which win."""
+    from sglang_contracts.contract.model import known_names
+
+    names = dict(known_names(tuple(contracts)))
+    names.update({name: (spelling,) for name, spelling in (known_as or {}).items()})
+    return names
+
+
+def _contracted(contracts: Sequence[Contract]):  # type: ignore[no-untyped-def]
+    """Look-up of what contracts say replaces a symbol in a release."""
+    table = {}
+    for contract in contracts:
+        for clause in contract.clauses:
+            if clause.replaced_by:
+                for symbol in clause.symbols:
+                    table.setdefault(symbol, []).append(clause)
+
+    def look(symbol: str, release: str) -> Suggestion | None:
+        for clause in table.get(symbol, ()):
+            said = clause.replacement(release)
+            if said is not None:
+                return Suggestion(said.use, "contract", note=said.note)
+        return None
+
+    return look
 
 
 def check_plugin(
@@ -37,7 +161,11 @@ def check_plugin(
     Raises:
         ContractsError: Nothing to check there, or an unknown release.
     """
-    raise NotImplementedError
+    known = [catalog.known(release) for release in releases]
+    analysis = Analysis(
+        load_plugin(root, exclude), catalog, known_as=known_as, contracts=contracts
+    )
+    return analysis.report("check", known)
 
 
 def matrix_report(
@@ -49,7 +177,10 @@ def matrix_report(
     contracts: Sequence[Contract] | None = None,
 ) -> Report:
     """:func:`check_plugin` over every recorded release; the command is ``matrix``."""
-    raise NotImplementedError
+    analysis = Analysis(
+        load_plugin(root, exclude), catalog, known_as=known_as, contracts=contracts
+    )
+    return analysis.report("matrix", catalog.releases)
 
 
 def uses_of(
@@ -102,4 +233,16 @@ def launch_check(
 
     ``command`` may begin with ``NAME=value`` words, as a shell's does.
     """
-    raise NotImplementedError
+    from sglang_contracts.plugin.launch import words
+
+    known = catalog.known(release)
+    given = [
+        Given(word.name, word.value, Location("command", 1, word.column))
+        for word in words(command)
+    ]
+    given += [Given(name, value, Location("environment", 1)) for name, value in
+              (environment or {}).items() if name.startswith(("SGLANG_", "SGL_"))]  # fmt: skip
+    contracts = _contracts()
+    launches = Launches(catalog, Replacements(catalog, _contracted(contracts)))
+    found = merge(launches.at(given, catalog.releases.index(known)))
+    return Report("launch-check", (_release(known, found),))

@@ -1,0 +1,89 @@
+"""One file of a plugin → its record."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+
+from sglang_contracts.plugin.flow import Flow
+from sglang_contracts.plugin.launch import Word, scan_python, scan_text
+from sglang_contracts.plugin.model import File, Guard, Use, UseKind
+from sglang_contracts.plugin.sources import Source, python_text
+
+_DEPTH = 4000
+
+
+def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
+    """Read one file; whatever is in it, a record comes back.
+
+    Args:
+        source: The file.
+        module: Its dotted name within the plugin.
+        own_modules: Dotted names of all the plugin's modules.
+    """
+    file = File(source.path, module)
+    if source.problem:
+        file.problem = source.problem
+        return file
+    if source.kind not in ("python", "notebook"):
+        _text(source, file)
+        return file
+    try:
+        text = python_text(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in a plugin are not our business
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        file.problem = f"no valid Python: {error.msg}"
+        file.problem_line = error.lineno or 0
+        return file
+    except (ValueError, RecursionError, MemoryError) as error:
+        file.problem = str(error) or type(error).__name__
+        return file
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(max(limit, _DEPTH))
+        Flow(file, tree, own_modules).run()
+        _launch(scan_python(tree), file)
+    except RecursionError:
+        file = File(source.path, module, problem="nested too deeply")
+    finally:
+        sys.setrecursionlimit(limit)
+    return file
+
+
+def _text(source: Source, file: File) -> None:
+    try:
+        text = source.data.decode("utf-8")
+    except UnicodeDecodeError:
+        file.problem = "is no UTF-8 text"
+        return
+    file.guards.append(Guard(parent=0, kind=""))
+    _launch(scan_text(text, source.kind), file)
+
+
+def _launch(words: list[Word], file: File) -> None:
+    """Flags and variables become uses."""
+    if not words:
+        return
+    nodes = list(file.nodes)
+    index = {tuple(node): number for number, node in enumerate(nodes)}
+    for word in words:
+        node = ("flag" if word.is_flag else "environment", word.name)
+        number = index.get(node)
+        if number is None:
+            number = index[node] = len(nodes)
+            nodes.append(node)
+        file.uses.append(
+            Use(
+                UseKind.FLAG if word.is_flag else UseKind.ENVIRONMENT,
+                number,
+                word.line,
+                word.column,
+                name=word.name,
+                count=0 if word.value is None else 1,
+                text=word.value or "",
+            )
+        )
+    file.nodes = nodes

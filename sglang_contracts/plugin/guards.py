@@ -1,0 +1,143 @@
+"""What makes code conditional, and whether the other branch is a way out.
+
+A way out binds the same name to something equivalent or takes an equivalent path. ``pass``,
+``continue``, a log line or a flag is none: the feature silently turns off.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+_LOG_RECEIVERS = frozenset({"logger", "logging", "log", "_logger", "LOGGER", "LOG", "warnings"})
+_LOG_METHODS = frozenset(
+    {"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print"}
+)
+_EVERYTHING = frozenset({"Exception", "BaseException", "*"})
+
+IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"}) | _EVERYTHING
+ATTRIBUTE_ERRORS = frozenset({"AttributeError"}) | _EVERYTHING
+CALL_ERRORS = frozenset({"TypeError"}) | _EVERYTHING
+KEY_ERRORS = frozenset({"KeyError", "LookupError"}) | _EVERYTHING
+UNPACK_ERRORS = frozenset({"ValueError", "TypeError"}) | _EVERYTHING
+
+
+def caught(handler: ast.expr | None) -> list[str]:
+    """Last names of the exceptions a handler names; ``*`` for a bare ``except``."""
+    if handler is None:
+        return ["*"]
+    each = handler.elts if isinstance(handler, ast.Tuple) else [handler]
+    return [last_name(one) or "?" for one in each]
+
+
+def last_name(node: ast.expr) -> str:
+    """``c`` of ``a.b.c``; empty where there is none."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_log(node: ast.expr) -> bool:
+    """Whether an expression statement only tells someone."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Constant)
+    func = node.func
+    if isinstance(func, ast.Name):
+        return func.id in {"print", "warn"} or "log" in func.id.lower()
+    if isinstance(func, ast.Attribute):
+        receiver = last_name(func.value)
+        return func.attr in _LOG_METHODS and (
+            receiver in _LOG_RECEIVERS or "log" in receiver.lower() or func.attr != "log"
+        )
+    return False
+
+
+def is_flag(node: ast.expr | None) -> bool:
+    """A value that stands for nothing: None, a boolean, an empty display, an exception kept."""
+    if node is None:
+        return True
+    if isinstance(node, ast.Constant):
+        return node.value is None or isinstance(node.value, bool) or node.value in ("", 0)
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return all(is_flag(each) for each in node.elts)
+    if isinstance(node, ast.Dict):
+        return not node.keys
+    if isinstance(node, ast.Name):
+        return node.id in {"e", "err", "exc", "error", "ex", "_e", "_err", "object"}
+    if isinstance(node, ast.Call):
+        name = last_name(node.func)
+        return name in {"str", "repr", "type"} or is_log(node)
+    return isinstance(node, ast.JoinedStr)
+
+
+def raises(body: Sequence[ast.stmt]) -> bool:
+    """Whether a branch ends in a ``raise`` (or an exit) whatever happens."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ast.Raise):
+        return True
+    if isinstance(last, ast.If):
+        return raises(last.body) and raises(last.orelse)
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        func = last.value.func
+        name = ast.unparse(func)
+        return name in {"sys.exit", "exit", "quit", "os._exit", "pytest.skip"}
+    return False
+
+
+def leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether what follows a branch runs only if the branch was not taken."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+        return True
+    if isinstance(last, ast.If):
+        return leaves(last.body) and leaves(last.orelse)
+    if isinstance(last, ast.Try):
+        return leaves(last.finalbody) or (
+            leaves(last.orelse or last.body) and all(leaves(h.body) for h in last.handlers)
+        )
+    return raises(body)
+
+
+def is_way_out(body: Sequence[ast.stmt]) -> bool:
+    """Whether a branch does something equivalent rather than nothing."""
+    for statement in body:
+        match statement:
+            case ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.ClassDef():
+                return True
+            case ast.AsyncFunctionDef():
+                return True
+            case ast.Assign(value=value):
+                if not is_flag(value):
+                    return True
+            case ast.AnnAssign(value=value) if value is not None:
+                if not is_flag(value):
+                    return True
+            case ast.AugAssign():
+                return True
+            case ast.Return(value=value):
+                if not is_flag(value):
+                    return True
+            case ast.Expr(value=ast.Call() as call):
+                if not is_log(call):
+                    return True
+            case ast.Expr(value=ast.Yield() | ast.YieldFrom() | ast.Await()):
+                return True
+            case ast.If(body=inner, orelse=other):
+                if is_way_out(inner) or is_way_out(other):
+                    return True
+            case ast.For(body=inner) | ast.While(body=inner) | ast.With(body=inner):
+                if is_way_out(inner):
+                    return True
+            case ast.AsyncFor(body=inner) | ast.AsyncWith(body=inner):
+                if is_way_out(inner):
+                    return True
+            case ast.Try(body=inner, handlers=handlers):
+                if is_way_out(inner) or any(is_way_out(h.body) for h in handlers):
+                    return True
+            case _:
+                pass
+    return False

@@ -1,0 +1,200 @@
+"""Launch commands of SGLang, wherever they stand: flags, their values, environment variables.
+
+Shell scripts, Dockerfiles, YAML, fenced blocks in Markdown, and argument lists in Python. What is
+no launch command of SGLang's says nothing: in a text file flags count only after a marker such as
+``sglang.launch_server``, up to the end of the command.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+MARKER = re.compile(
+    r"sglang\.launch_server|sglang[ \"',]+serve\b|sglang\.bench_one_batch|sglang\.bench_offline"
+    r"|sglang/launch_server\.py|sglang\.compile_deep_gemm"
+)
+_FLAG = re.compile(r"--[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
+_TOKEN = re.compile(r"""(?<![\w-])(--[a-z][\w-]*)(?:[=\s"',\]]+([^\s"',\]\\]+))?""")
+_ENVIRONMENT = re.compile(r"\b((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)\b")
+_END = re.compile(r"^(?:---|\.\.\.)\s*$|^\s*```|^FROM\s", re.IGNORECASE)
+
+
+class Word(msgspec.Struct, frozen=True):
+    """A flag or an environment variable at a place."""
+
+    name: str
+    """``--flag`` or ``NAME``."""
+    line: int
+    column: int
+    value: str | None = None
+    """What the flag is given; None: nothing."""
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is a flag."""
+        return self.name.startswith("--")
+
+
+def words(command: Sequence[str]) -> Iterator[Word]:
+    """The flags, values and variables of one command, its words already split."""
+    position = 0
+    while position < len(command):
+        word = command[position]
+        name, equals, value = word.partition("=")
+        if name.startswith("--") and _FLAG.match(name):
+            if equals:
+                yield Word(name, 1, position + 1, value)
+            else:
+                following = command[position + 1] if position + 1 < len(command) else "--"
+                yield Word(name, 1, position + 1, None if following.startswith("-") else following)
+        elif equals and re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+            yield Word(name, 1, position + 1, value)
+        position += 1
+
+
+def scan_text(text: str, kind: str) -> list[Word]:
+    """The words of every launch command in a text file.
+
+    Args:
+        text: The file.
+        kind: ``shell``, ``docker``, ``yaml`` or ``markdown``.
+    """
+    lines = text.splitlines()
+    found: list[Word] = []
+    fenced = kind != "markdown"
+    active = False
+    indent = 0
+    for number, line in enumerate(lines, start=1):
+        if kind == "markdown" and line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+            active = False
+            continue
+        if not fenced:
+            continue
+        stripped = line.strip()
+        if stripped.startswith("#"):
+            continue
+        for match in _ENVIRONMENT.finditer(line):
+            found.append(Word(match.group(1), number, match.start() + 1, ""))
+        marker = MARKER.search(line)
+        if marker:
+            active = True
+            indent = len(line) - len(line.lstrip())
+            found += _flags(line[marker.start() :], number, marker.start())
+            if kind in ("shell", "docker", "markdown") and not _continues(line, lines, number):
+                active = False
+            continue
+        if not active:
+            continue
+        if _END.match(line) or not stripped:
+            active = False
+            continue
+        if kind == "yaml" and len(line) - len(line.lstrip()) < indent - 2 and not (
+            stripped.startswith("-") or "args" in stripped
+        ):  # fmt: skip
+            active = False
+            continue
+        found += _flags(line, number, 0)
+        if kind in ("shell", "docker", "markdown") and not _continues(line, lines, number):
+            active = False
+    return found
+
+
+def _continues(line: str, lines: Sequence[str], number: int) -> bool:
+    """Whether a command goes on in the next line."""
+    end = line.rstrip()
+    if end.endswith("\\") or end.endswith(",") or end.endswith("["):
+        return True
+    following = lines[number] if number < len(lines) else ""
+    return following.lstrip().startswith("--")
+
+
+def _flags(text: str, line: int, offset: int) -> list[Word]:
+    """Flags and values in a piece of one line."""
+    text = re.split(r"\s#\s", text)[0]
+    found = []
+    for match in _TOKEN.finditer(text):
+        name = match.group(1)
+        value = match.group(2)
+        if value is not None and (value.startswith(("-", "$", "{")) or not value):
+            value = None
+        if _FLAG.match(name):
+            found.append(Word(name, line, offset + match.start() + 1, value))
+    return found
+
+
+def scan_python(tree: ast.Module) -> list[Word]:
+    """Flags and environment variables in a module that launches SGLang.
+
+    Flags count in lists, tuples and command strings, and only in a module in which a launch
+    command stands (or a list goes to ``prepare_server_args``); never in ``add_argument``.
+    """
+    found: list[Word] = []
+    own: set[int] = set()
+    launches = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(
+                node.func, "id", "")  # fmt: skip
+            if name == "add_argument":
+                own.update(id(arg) for arg in node.args)
+            if name == "prepare_server_args":
+                launches = True
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+            if len(text) < 20_000 and MARKER.search(text) and "import" not in text:
+                launches = True
+        elif isinstance(node, (ast.List, ast.Tuple)):
+            plain = [_text(each) for each in node.elts]
+            for one, other in zip(plain, plain[1:], strict=False):
+                if one == "sglang" and other == "serve":
+                    launches = True
+    documents = {id(node.body[0].value) for node in ast.walk(tree)
+                 if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef,
+                                      ast.AsyncFunctionDef))
+                 and node.body and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+    followers: dict[int, str | None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.List, ast.Tuple)):
+            for each, after in zip(node.elts, [*node.elts[1:], None], strict=False):
+                value = _text(after) if after is not None else "--"
+                followers[id(each)] = None if value is None or value.startswith("-") else value
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            continue
+        text = node.value
+        if id(node) in documents or len(text) > 20_000:
+            continue
+        column = node.col_offset + 1
+        if re.fullmatch(r"(?:SGLANG|SGL)_[A-Z][A-Z0-9_]*", text):
+            found.append(Word(text, node.lineno, column, ""))
+            continue
+        if not launches or id(node) in own:
+            continue
+        name, equals, value_text = text.partition("=")
+        if _FLAG.match(name):
+            value = value_text if equals else followers.get(id(node))
+            found.append(Word(name, node.lineno, column, value))
+        elif MARKER.search(text) and "--" in text:
+            for number, line in enumerate(text.splitlines() or [text]):
+                start = MARKER.search(line)
+                piece = line[start.start() :] if start else line
+                found += _flags(piece, node.lineno + number, column if number == 0 else 0)
+    return found
+
+
+def _text(node: ast.expr | None) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def split(command: str) -> list[str]:
+    """A shell's words, as far as they can be told."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()

@@ -1,0 +1,218 @@
+"""What one file of a plugin relies on, as plain values that no release has touched yet.
+
+A *node* is a symbolic value: ``("import", "sglang.srt.x", "Y")``, ``("attr", 7, "z")``. Nodes are
+kept in one table a file and name each other by index, so that equal expressions are one node and
+:mod:`sglang_contracts.verify.evaluate` works each out once a release. Index 0 is the value nothing
+is known of.
+
+========== ======================== ============================================================
+operation  arguments                value
+========== ======================== ============================================================
+import     module, name             what ``from module import name`` binds; no name: the module
+attr       base, name               an attribute
+call       function, form           the result of a call (an index into :attr:`File.forms`)
+item       base, key                an element, by constant key (or None)
+iter       base                     an element of an iteration
+unpack     base, index, count       one of several targets
+instance   class                    an object of that class (an annotation, an ``isinstance``)
+list       element                  a container of such elements
+dict       element                  a mapping to such values
+tuple      *elements                a tuple display
+union      *values                  one of them
+param      function, index          a parameter (an index into :attr:`File.functions`)
+self       class                    an instance of an own class (its qualified name)
+super      class                    ``super()`` inside an own class
+ownclass   class                    an own class of this file
+ownfunc    function                 an own function of this file
+own        module, name             something of another file of the plugin
+known      name                     an object by the conventional name it goes by
+literal    kind                     ``str int float bool None list dict tuple number function``
+version    form                     SGLang's own version: ``text``, ``parsed`` or ``tuple``
+dotted     text                     what a dotted string names
+select     condition, then, else    by a condition
+tried      attempt, body, handler   by whether a ``try`` goes through
+========== ======================== ============================================================
+
+Conditions are nodes as well: ``always``, ``never``, ``version-is`` (operator, form, constant),
+``has`` (base, name), ``not``, ``and``, ``or``, ``went`` (attempt), ``truth`` (node).
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import msgspec
+
+UNKNOWN = 0
+"""The node of a value that nothing is known of."""
+
+EXTRACT_VERSION = 1
+"""Raise it when extraction changes: cached records of an older one are read no more."""
+
+
+class Parameter(msgspec.Struct, array_like=True):
+    """A parameter of a plugin's function."""
+
+    name: str
+    kind: int
+    """As :class:`sglang_contracts.surface.model.ParameterKind`."""
+    has_default: bool = False
+    annotation: int = UNKNOWN
+    """Node of a *value* of the annotated type."""
+
+
+class Function(msgspec.Struct, array_like=True):
+    """A function, method or lambda of a plugin."""
+
+    qual: str
+    line: int
+    parameters: list[Parameter] = []
+    owner: str = ""
+    """Qualified name of the own class whose method it is."""
+    kind: str = ""
+    """``""`` plain or instance method, ``static``, ``class``, ``property``."""
+    returns: list[int] = []
+    """Nodes of what its ``return`` statements return."""
+    annotation: int = UNKNOWN
+    is_async: bool = False
+    is_generator: bool = False
+    guard: int = 0
+    wrapped: bool = False
+    """Has a decorator that may change its signature."""
+
+
+class OwnClass(msgspec.Struct, array_like=True):
+    """A class of a plugin."""
+
+    qual: str
+    line: int
+    bases: list[int] = []
+    methods: dict[str, int] = {}
+    """Name → index into :attr:`File.functions`."""
+    attributes: dict[str, list[int]] = {}
+    """Name → nodes of what is assigned to it in the class body or on ``self``."""
+    lines: dict[str, int] = {}
+    """Name of a method or attribute → line."""
+    open: bool = False
+    """Has ``__getattr__`` or is decorated or built in a way that hides members."""
+    abstract: bool = False
+    """Declares abstract methods itself: it is not meant to be made."""
+    guard: int = 0
+    decorated: bool = False
+
+
+class Guard(msgspec.Struct, array_like=True):
+    """A condition under which code runs; a chain by :attr:`parent`."""
+
+    parent: int
+    kind: str
+    """``if`` (condition, positive), ``try`` (attempt), ``handler`` (attempt), ``typing``."""
+    condition: int = UNKNOWN
+    positive: bool = True
+    way_out: bool = True
+    """Whether the other branch takes an equivalent path."""
+    line: int = 0
+
+
+class Attempt(msgspec.Struct, array_like=True):
+    """A ``try`` statement (or ``contextlib.suppress``)."""
+
+    line: int
+    catches: list[str] = []
+    """Names of the exceptions it catches; ``*``: all."""
+    way_out: bool = False
+    raises: bool = False
+    """The handler only raises: nothing is caught, in effect."""
+
+
+class UseKind(enum.IntEnum):
+    """How a place relies on something."""
+
+    IMPORT = 0
+    READ = 1
+    WRITE = 2
+    CALL = 3
+    UNPACK = 4
+    HOOK = 5
+    DOTTED = 6
+    REGISTER = 7
+    """A registry is written: ``REGISTRY["key"] = value``, ``@register("key")``."""
+    ITEM = 8
+    """A registry is read by a constant key."""
+    PROBE = 9
+    """``hasattr``, ``getattr`` with a default: asks, never fails."""
+    FLAG = 10
+    ENVIRONMENT = 11
+    MEMBER = 12
+    """A string that names a member: ``getattr(x, "name")``."""
+
+
+class Use(msgspec.Struct, array_like=True):
+    """One place that relies on something."""
+
+    kind: UseKind
+    node: int
+    line: int
+    column: int
+    guard: int = 0
+    name: str = ""
+    """A key, a flag, a variable, a kind of hook."""
+    value: int = UNKNOWN
+    """A second node: what is written, the replacement."""
+    count: int = 0
+    """UNPACK: number of targets; FLAG: whether it has a value."""
+    text: str = ""
+    """FLAG: its value."""
+    function: int = -1
+    """The function it stands in."""
+    group: int = 0
+    """Alternatives of one list of which one is enough."""
+
+
+class Form(msgspec.Struct, array_like=True):
+    """The form of a call."""
+
+    positional: list[int] = []
+    """Nodes of the positional arguments before any ``*args``."""
+    names: list[str] = []
+    """How each positional argument is written, where it is a plain name."""
+    keywords: dict[str, int] = {}
+    star: bool = False
+    double_star: bool = False
+
+
+class File(msgspec.Struct, array_like=True):
+    """One file of a plugin."""
+
+    path: str
+    """Relative to the root, forward slashes."""
+    module: str
+    """Dotted name relative to the root; empty for what is no Python module."""
+    nodes: list[Any] = msgspec.field(default_factory=lambda: [("unknown",)])
+    uses: list[Use] = []
+    functions: list[Function] = []
+    classes: dict[str, OwnClass] = {}
+    forms: list[Form] = []
+    guards: list[Guard] = []
+    """Index 0 is the empty chain."""
+    attempts: list[Attempt] = []
+    names: dict[str, int] = {}
+    """What the module binds at its end: name → node."""
+    stars: list[str] = []
+    """Own modules imported with ``*``."""
+    bindings: list[tuple[int, int, str]] = []
+    """(own function node, target node, kind of hook): what a function is put in place of."""
+    groups: list[int] = []
+    """Groups of which one alternative is enough."""
+    defines: list[str] = []
+    """Attribute names that this file defines itself, anywhere."""
+    mentions: dict[int, list[str]] = {}
+    """Function index (-1: the whole file) → names, attributes and keywords that stand in it."""
+    strings: list[str] = []
+    """Short string constants."""
+    foreign: bool = False
+    """Imports another serving framework and nothing of SGLang's."""
+    problem: str = ""
+    """Why it was skipped, or read only in part."""
+    problem_line: int = 0

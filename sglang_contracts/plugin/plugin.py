@@ -1,0 +1,115 @@
+"""A plugin as a whole: its files, and what links them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sglang_contracts.paths import cache
+from sglang_contracts.plugin.extract import extract
+from sglang_contracts.plugin.model import EXTRACT_VERSION, File
+from sglang_contracts.plugin.sources import modules_of, read_sources
+
+
+class Plugin(msgspec.Struct):
+    """Everything extraction found, before any release is looked at."""
+
+    name: str
+    version: str
+    path: str
+    files: list[File]
+    digest: str
+    """Of every byte that was read and of the extraction itself."""
+
+    @property
+    def uses(self) -> int:
+        """How many uses there are."""
+        return sum(len(file.uses) for file in self.files)
+
+
+def load_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Plugin:
+    """Read a plugin; records of unchanged files come from the user's cache.
+
+    Raises:
+        ContractsError: There is nothing to check.
+    """
+    sources = read_sources(where, exclude)
+    modules = dict(modules_of([source.path for source in sources.files]))
+    own = set(modules.values()) - {""}
+    root = Path(sources.path)
+    if (root / "__init__.py").is_file():  # the root is itself a package: it is known by its name
+        own |= {f"{root.resolve().name}.{each}" for each in own} | {root.resolve().name}
+    packages = set(own)
+    for name in own:
+        parts = name.split(".")
+        packages.update(".".join(parts[:end]) for end in range(1, len(parts)))
+    own_modules = frozenset(each for each in packages if each and each != "sglang")
+    key = hashlib.sha256(repr((EXTRACT_VERSION, sorted(own_modules))).encode())
+    store = _Cache(key.hexdigest())
+    files = []
+    total = hashlib.sha256(key.digest())
+    for source in sources.files:
+        digest = hashlib.sha256(source.path.encode() + b"\0" + source.data).hexdigest()
+        total.update(digest.encode())
+        file = store.get(digest)
+        if file is None:
+            file = extract(source, modules.get(source.path, ""), own_modules)
+            store.put(digest, file)
+        if file.uses or file.problem or file.classes or file.functions or file.names:
+            files.append(file)
+    store.save()
+    return Plugin(sources.name, sources.version, sources.path, files, total.hexdigest())
+
+
+
+
+class _Cache:
+    """Records of files by digest, in one msgpack file; a broken or read-only cache is no error."""
+
+    def __init__(self, key: str) -> None:
+        self._path = cache() / "plugins" / f"{key[:32]}.msgpack"
+        self._held: dict[str, msgspec.Raw] = {}
+        self._used: dict[str, msgspec.Raw] = {}
+        self._changed = False
+        try:
+            self._held = msgspec.msgpack.decode(
+                self._path.read_bytes(), type=dict[str, msgspec.Raw]
+            )
+        except (OSError, msgspec.DecodeError):
+            self._held = {}
+
+    def get(self, digest: str) -> File | None:
+        """The record of a file; None if it is not known."""
+        raw = self._held.get(digest)
+        if raw is None:
+            return None
+        try:
+            file = msgspec.msgpack.decode(raw, type=File)
+        except msgspec.DecodeError:
+            return None
+        self._used[digest] = raw
+        return file
+
+    def put(self, digest: str, file: File) -> None:
+        """Keep a record."""
+        self._used[digest] = msgspec.Raw(msgspec.msgpack.encode(file))
+        self._changed = True
+
+    def save(self) -> None:
+        """Write what was used, atomically."""
+        if not self._changed:
+            return
+        import os
+        import tempfile
+
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._path.parent, suffix=".part")
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(msgspec.msgpack.encode(self._used))
+            Path(name).replace(self._path)
+        except OSError:
+            return  # a read-only cache: the next run reads the plugin again

@@ -1,0 +1,298 @@
+"""The files of a plugin: a source tree, one file, a wheel, an installed distribution.
+
+Nothing is imported. What cannot be read is left out with the reason: links that lead out of the
+tree or round in a circle, files beyond the size limit, what is no text.
+"""
+
+from __future__ import annotations
+
+import codecs
+import fnmatch
+import io
+import json
+import os
+import re
+import tokenize
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sglang_contracts.errors import ContractsError, nearest
+
+LIMIT = 2_000_000
+"""Bytes of a file beyond which it is skipped: no hand-written module is that large."""
+FILES = 20_000
+"""Files beyond which a tree is no plugin."""
+
+_SKIPPED_FOLDERS = frozenset(
+    {
+        ".git", ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "__pycache__", "node_modules",
+        ".mypy_cache", ".ruff_cache", ".pytest_cache", "build", ".eggs", "site-packages",
+        ".ipynb_checkpoints",
+    }
+)  # fmt: skip
+_KINDS = {
+    ".sh": "shell", ".bash": "shell", ".zsh": "shell", ".env": "shell", ".yaml": "yaml",
+    ".yml": "yaml", ".md": "markdown", ".markdown": "markdown", ".dockerfile": "docker",
+}  # fmt: skip
+
+
+class Source(msgspec.Struct):
+    """One file."""
+
+    path: str
+    """Relative to the root, forward slashes."""
+    kind: str
+    """``python``, ``notebook``, ``shell``, ``docker``, ``yaml``, ``markdown``."""
+    data: bytes
+    problem: str = ""
+    """Why it is not read; :attr:`data` is empty then."""
+
+
+class Sources(msgspec.Struct):
+    """What was found."""
+
+    name: str
+    version: str
+    path: str
+    files: list[Source]
+
+
+def kind_of(path: str) -> str:
+    """What kind of file a path is; empty: none that matters."""
+    name = path.rsplit("/", 1)[-1]
+    lower = name.lower()
+    if lower.endswith(".py"):
+        return "python"
+    if lower.endswith(".ipynb"):
+        return "notebook"
+    if lower.startswith("dockerfile") or lower.startswith("containerfile"):
+        return "docker"
+    suffix = "." + lower.rsplit(".", 1)[-1] if "." in lower else ""
+    return _KINDS.get(suffix, "")
+
+
+def read_sources(where: Path | str, exclude: Sequence[str] = ()) -> Sources:
+    """The files of a plugin.
+
+    Args:
+        where: A folder, a ``.py`` file, a ``.whl`` file, or an installed distribution's name.
+        exclude: Globs, relative to the root, of what to leave out.
+
+    Raises:
+        ContractsError: There is nothing of that name, or nothing to check in it.
+    """
+    path = Path(where)
+    if path.is_dir():
+        found = _tree(path, exclude)
+    elif path.suffix == ".whl" and path.is_file():
+        found = _wheel(path, exclude)
+    elif path.is_file():
+        kind = kind_of(path.name)
+        if not kind:
+            raise ContractsError(
+                f"{path} is no Python file, wheel or source tree",
+                "give a folder, a .py file, a .whl file or the name of an installed distribution",
+            )
+        found = Sources(path.stem, "", str(path), [_read(path, path.name, kind)])
+    else:
+        found = _distribution(str(where), exclude)
+    if not any(each.kind in ("python", "notebook") for each in found.files) and not found.files:
+        raise ContractsError(
+            f"there is no file to check in {where}", "is it the plugin's source tree?"
+        )
+    return found
+
+
+def _left_out(path: str, exclude: Sequence[str]) -> bool:
+    return any(
+        fnmatch.fnmatch(path, glob) or path.startswith(glob.rstrip("/*") + "/") for glob in exclude
+    )
+
+
+def _tree(root: Path, exclude: Sequence[str]) -> Sources:
+    files: list[Source] = []
+    real = root.resolve()
+    for folder, folders, names in os.walk(root, followlinks=False):
+        folders[:] = sorted(
+            each
+            for each in folders
+            if each not in _SKIPPED_FOLDERS
+            and not each.endswith((".egg-info", ".dist-info"))
+            and not (Path(folder) / each / "pyvenv.cfg").exists()
+        )
+        for name in sorted(names):
+            path = Path(folder) / name
+            relative = path.relative_to(root).as_posix()
+            kind = kind_of(relative)
+            if not kind or _left_out(relative, exclude):
+                continue
+            if path.is_symlink():
+                target = path.resolve()
+                if not target.is_file() or real in target.parents:
+                    continue  # the file itself is met elsewhere in the tree, or leads nowhere
+            files.append(_read(path, relative, kind))
+            if len(files) > FILES:
+                raise ContractsError(
+                    f"{root} holds more than {FILES} files",
+                    "give the plugin's own folder, or leave files out with --exclude",
+                )
+    name, version = _project(root)
+    return Sources(name or real.name, version, str(root), files)
+
+
+def _project(root: Path) -> tuple[str, str]:
+    """Name and version as ``pyproject.toml`` says them; empty where it does not."""
+    path = root / "pyproject.toml"
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return "", ""
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib
+    try:
+        project = tomllib.loads(text).get("project", {})
+    except tomllib.TOMLDecodeError:
+        return "", ""  # settings.py says what is wrong with it
+    if not isinstance(project, dict):
+        return "", ""
+    return str(project.get("name", "")), str(project.get("version", ""))
+
+
+def _read(path: Path, relative: str, kind: str) -> Source:
+    try:
+        size = path.stat().st_size
+        if size > LIMIT:
+            return Source(relative, kind, b"", f"larger than {LIMIT // 1_000_000} MB")
+        return Source(relative, kind, path.read_bytes())
+    except OSError as error:
+        return Source(relative, kind, b"", error.strerror or "cannot be read")
+
+
+def _wheel(path: Path, exclude: Sequence[str]) -> Sources:
+    parts = path.name.split("-")
+    files: list[Source] = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for info in sorted(archive.infolist(), key=lambda each: each.filename):
+                kind = kind_of(info.filename)
+                if not kind or info.is_dir() or _left_out(info.filename, exclude):
+                    continue
+                if ".dist-info/" in info.filename:
+                    continue
+                if info.file_size > LIMIT:
+                    reason = f"larger than {LIMIT // 1_000_000} MB"
+                    files.append(Source(info.filename, kind, b"", reason))
+                else:
+                    files.append(Source(info.filename, kind, archive.read(info)))
+    except (zipfile.BadZipFile, OSError, RuntimeError) as error:
+        raise ContractsError(f"{path} is no readable wheel: {error}", "download it again") from None
+    return Sources(parts[0], parts[1] if len(parts) > 1 else "", str(path), files)
+
+
+def _distribution(name: str, exclude: Sequence[str]) -> Sources:
+    from importlib import metadata
+
+    try:
+        found = metadata.distribution(name)
+    except (metadata.PackageNotFoundError, ValueError):
+        installed = {str(each.metadata["Name"]) for each in metadata.distributions()}
+        close = nearest(name, {each for each in installed if each != "None"})
+        hint = f"did you mean {close[0]}?" if close else "give a path, or install it first"
+        raise ContractsError(
+            f"there is no file or folder {name}, and no installed distribution of that name", hint
+        ) from None
+    files: list[Source] = []
+    editable = _editable(found)
+    if editable is not None:
+        tree = _tree(editable, exclude)
+        return Sources(str(found.metadata["Name"]), found.version, tree.path, tree.files)
+    for entry in sorted(found.files or (), key=str):
+        relative = entry.as_posix()
+        kind = kind_of(relative)
+        if not kind or relative.startswith("..") or _left_out(relative, exclude):
+            continue
+        files.append(_read(Path(str(entry.locate())), relative, kind))
+    return Sources(str(found.metadata["Name"]), found.version, name, files)
+
+
+def _editable(found: object) -> Path | None:
+    """The source tree of a distribution installed in editable mode."""
+    text = found.read_text("direct_url.json")  # type: ignore[attr-defined]
+    if not text:
+        return None
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return None
+    url = str(record.get("url", ""))
+    if not record.get("dir_info", {}).get("editable") or not url.startswith("file://"):
+        return None
+    from urllib.parse import unquote, urlparse
+
+    path = Path(unquote(urlparse(url).path))
+    return path if path.is_dir() else None
+
+
+_CELL_MAGIC = re.compile(r"^\s*[%!?]")
+
+
+def python_text(source: Source) -> str:
+    """The Python text of a file; of a notebook, its code cells one after the other.
+
+    Raises:
+        ValueError: It is no text, or no notebook.
+    """
+    if source.kind == "notebook":
+        return notebook_text(source.data)
+    data = source.data
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16")
+    if b"\0" in data[:4096]:
+        raise ValueError("holds binary data")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, LookupError) as error:
+        raise ValueError(f"its encoding cannot be told: {error}") from None
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def notebook_text(data: bytes) -> str:
+    """Code cells, one after the other; magics become comments, so that lines stay lines."""
+    try:
+        book = json.loads(data)
+        cells = book["cells"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError("is no notebook") from None
+    lines: list[str] = []
+    for cell in cells if isinstance(cells, list) else []:
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", "")
+        text = "".join(source) if isinstance(source, list) else str(source)
+        if text.lstrip().startswith("%%"):
+            continue
+        lines += ["#" + line if _CELL_MAGIC.match(line) else line for line in text.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def modules_of(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(path, dotted module) of each Python file, relative to the root."""
+    for path in paths:
+        if not path.endswith(".py"):
+            continue
+        parts = path[:-3].split("/")
+        if parts[-1] == "__init__":
+            parts.pop()
+        while parts and parts[0] in ("src", "python", "lib") and len(parts) > 1:
+            parts.pop(0)
+        if all(part.isidentifier() for part in parts):
+            yield path, ".".join(parts)
+        else:
+            yield path, ""

@@ -1,0 +1,114 @@
+"""Launch commands against releases: flags, their values, environment variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sglang_contracts.surface.catalog import Catalog, Surface
+from sglang_contracts.verify.finding import Finding, Location, Severity
+from sglang_contracts.verify.outcome import Status
+from sglang_contracts.verify.replacements import Replacements
+
+
+class Given(NamedTuple):
+    """A flag or variable somewhere in a plugin."""
+
+    name: str
+    value: str | None
+    location: Location
+
+
+class Launches:
+    """Findings on launch commands, release by release."""
+
+    def __init__(self, catalog: Catalog, replacements: Replacements) -> None:
+        self.catalog = catalog
+        self.replacements = replacements
+        self.releases = catalog.releases
+        self._states: dict[tuple[str, str, str | None], list[tuple[Status, str]]] = {}
+
+    def state(self, surface: Surface, name: str, value: str | None) -> tuple[Status, str]:
+        """Whether a release knows a flag (and takes its value) or a variable."""
+        if not name.startswith("--"):
+            known = name in surface.environment()
+            return (Status.OK, "") if known else (Status.BROKEN, "environment")
+        flags = surface.flags()
+        flag = flags.get(name)
+        if flag is None:
+            server = surface.server_flags()
+            longer = {each.dest or each.names[0] for full, each in server.items()
+                      if full.startswith(name)}  # fmt: skip
+            if len(longer) == 1:
+                return Status.UNKNOWN, ""  # argparse takes an unambiguous beginning
+            return Status.BROKEN, "flag"
+        if value is not None and value and not value.startswith(("$", "{", "<")):
+            choices = surface.flag_choices(name)
+            if choices and value not in choices and not flag.nargs:
+                return Status.BROKEN, "value"
+        return Status.OK, ""
+
+    def states(self, name: str, value: str | None) -> list[tuple[Status, str]]:
+        """The same over all releases."""
+        key = ("flag", name, value)
+        held = self._states.get(key)
+        if held is None:
+            held = self._states[key] = [
+                self.state(self.catalog.surface(release), name, value) for release in self.releases
+            ]
+        return held
+
+    def at(self, given: Iterable[Given], index: int) -> list[Finding]:
+        """Findings in one release (by index)."""
+        found = []
+        for each in given:
+            made = self._one(each, index)
+            if made is not None:
+                found.append(made)
+        return found
+
+    def _one(self, given: Given, index: int) -> Finding | None:
+        states = self.states(given.name, given.value)
+        status, what = states[index]
+        if status is not Status.BROKEN:
+            return None
+        good = _nearest(states, index)
+        if good is None:
+            return None
+        if what == "environment" and good > index:
+            return None  # not read yet: setting it does no harm
+        first = index
+        while first > 0 and states[first - 1][0] is Status.BROKEN:
+            first -= 1
+        last = self.releases[first - 1] if first > 0 else None
+        new, old = self.releases[index], self.releases[good]
+        if what == "environment":
+            symbol, rule, severity = f"env:{given.name}", "env-removed", Severity.WARNING
+            suggestion = self.replacements.of_variable(given.name, old, new)
+        elif what == "value":
+            symbol = f"flag:{given.name}({given.value})"
+            rule, severity = "server-arg-removed", Severity.ERROR
+            suggestion = self.replacements.of_value(given.name, given.value or "", old, new)
+        else:
+            symbol, rule, severity = f"flag:{given.name}", "server-arg-removed", Severity.ERROR
+            suggestion = self.replacements.of_flag(given.name, self.releases, index)
+        return Finding(
+            rule,
+            severity,
+            symbol,
+            (given.location,),
+            last_ok=last,
+            first_broken=self.releases[first],
+            suggestion=suggestion,
+            role="launch",
+        )
+
+
+def _nearest(states: Sequence[tuple[Status, str]], index: int) -> int | None:
+    for at in range(index - 1, -1, -1):
+        if states[at][0] is Status.OK:
+            return at
+    for at in range(index + 1, len(states)):
+        if states[at][0] is Status.OK:
+            return at
+    return None

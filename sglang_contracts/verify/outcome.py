@@ -1,0 +1,43 @@
+"""What a use comes to in one release."""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+from sglang_contracts.surface.resolve import Symbol
+
+
+class Status(enum.IntEnum):
+    """Unknown is not broken, and it is not fine either."""
+
+    OK = 0
+    UNKNOWN = 1
+    BROKEN = 2
+
+
+class Outcome(NamedTuple):
+    """The status of one use in one release, and what it stands on."""
+
+    status: Status
+    what: str = ""
+    """``module``, ``import``, ``attribute``, ``misfit``, ``retired``, ``unpack``, ``type``,
+    ``override``, ``orphan``, ``hook-missing``, ``hook``, ``flag``, ``value``, ``environment``,
+    ``registry``."""
+    symbol: str = ""
+    """As a finding spells it."""
+    found: tuple[Symbol, ...] = ()
+    """OK: what it resolved to."""
+    owner: Symbol | None = None
+    """BROKEN: the class or module that lacks it, the function that is called."""
+    name: str = ""
+    """The attribute, keyword, parameter, flag …"""
+    detail: str = ""
+    named: str = ""
+    """The conventional name it rests on; empty: none."""
+    old: str = ""
+    new: str = ""
+
+
+OK = Outcome(Status.OK)
+UNKNOWN = Outcome(Status.UNKNOWN)

@@ -1,0 +1,561 @@
+"""What took the place of something that a release has lost, and why we think so.
+
+Evidence, strongest first: a contract says so; upstream's own message says so; the same name is
+defined elsewhere now; what upstream's own users of the lost thing use instead; a member that came
+when the lost one went and looks like it; a name that is nearly the same. Where none of it holds,
+nothing is suggested.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from sglang_contracts.surface.catalog import Catalog, Surface
+from sglang_contracts.surface.model import Attribute, Class, Function, Kind, Parameter, Role
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.finding import Suggestion
+from sglang_contracts.verify.signature import text as signature_text
+
+_CALLED = re.compile(r"((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)\(")
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_FLAG = re.compile(r"--[a-z][\w-]+")
+
+Contracted = Callable[[str, str], "Suggestion | None"]
+"""(symbol, release) → what a contract says replaces it."""
+
+
+def words(name: str) -> list[str]:
+    """The words of an identifier, lower case."""
+    return [each.lower() for each in _WORD.findall(name)]
+
+
+def likeness(one: str, other: str) -> float:
+    """How alike two identifiers are: shared words count more than shared letters."""
+    ones, others = words(one), words(other)
+    if not ones or not others:
+        return 0.0
+    shared = len(set(ones) & set(others))
+    overlap = 2 * shared / (len(set(ones)) + len(set(others)))
+    letters = difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    return 0.6 * overlap + 0.4 * letters
+
+
+class Replacements:
+    """Suggestions between pairs of releases, each worked out once."""
+
+    def __init__(self, catalog: Catalog, contracted: Contracted | None = None) -> None:
+        self.catalog = catalog
+        self.contracted = contracted
+        self._held: dict[tuple[str, ...], Suggestion | None] = {}
+        self._users: dict[tuple[str, str], dict[tuple[str, str], set[str]]] = {}
+
+    def _contract(self, symbol: str, release: str) -> Suggestion | None:
+        return self.contracted(symbol, release) if self.contracted is not None else None
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def of_symbol(self, written: str, found: Symbol | None, old: str, new: str) -> Suggestion | None:
+        """For a name that a module no longer has.
+
+        Args:
+            written: ``module:Qual`` as the plugin wrote it.
+            found: What it resolved to in ``old``.
+            old: A release that has it.
+            new: One that does not.
+        """
+        key = ("symbol", written, old, new)
+        if key not in self._held:
+            self._held[key] = self._of_symbol(written, found, old, new)
+        return self._held[key]
+
+    def _of_symbol(
+        self, written: str, found: Symbol | None, old: str, new: str
+    ) -> Suggestion | None:
+        for name in dict.fromkeys((written, found.name if found else written)):
+            said = self._contract(name, new)
+            if said is not None:
+                return said
+        module, _, qual = written.partition(":")
+        before, after = self.catalog.surface(old), self.catalog.surface(new)
+        if not qual:
+            return self._of_module(module, before, after)
+        if "." in qual and found is not None and found.owner is not None:
+            return self.of_member(found, old, new)
+        if found is not None and found.kind == "module":
+            return self._of_module(found.module, before, after)
+        name = qual.rsplit(".", 1)[-1]
+        moved = self._elsewhere(name, found, before, after)
+        if moved is not None:
+            return moved
+        used = self._by_users(module, name, found, before, after)
+        if used is not None:
+            return used
+        return self._similar_top(module, name, found, before, after)
+
+    def _elsewhere(
+        self, name: str, found: Symbol | None, before: Surface, after: Surface
+    ) -> Suggestion | None:
+        """The same name, defined in another module now."""
+        old_places = set(before.places(name))
+        candidates: list[tuple[float, str]] = []
+        for place in after.places(name):
+            module, _, owner = place.partition(":")
+            if owner:
+                continue
+            symbol = after.top(module, name)
+            if symbol is None or (found is not None and symbol.kind != found.kind):
+                continue
+            score = 0.0 if place in old_places else 2.0
+            if found is not None:
+                score += _same_shape(found, symbol)
+                score += _nearness(found.module, module)
+            candidates.append((score, symbol.name))
+        if not candidates:
+            return None
+        best = max(candidates, key=lambda each: (each[0], -len(each[1])))
+        if found is not None and best[0] < 1.5:
+            return None
+        return Suggestion(best[1], "moved")
+
+    def _by_users(
+        self, module: str, name: str, found: Symbol | None, before: Surface, after: Surface
+    ) -> Suggestion | None:
+        """What the modules that imported the lost name import instead."""
+        homes = {module, found.module if found else module}
+        votes: dict[tuple[str, str], int] = {}
+        users = self.importers(before, homes, name)
+        for user in users:
+            one, two = before.module(user), after.module(user)
+            if one is None or two is None:
+                continue
+            had = {(each.module, each.name) for each in one.imports.values()}
+            for each in two.imports.values():
+                target = (each.module, each.name)
+                if each.name and target not in had and each.module.startswith("sglang"):
+                    votes[target] = votes.get(target, 0) + 1
+        best: tuple[float, tuple[str, str]] | None = None
+        for target, count in votes.items():
+            alike = likeness(name, target[1])
+            symbol = after.find(target[0], target[1])
+            if symbol is None or alike < 0.45:
+                continue
+            if found is not None and symbol.kind != found.kind:
+                continue
+            score = alike + 0.5 * count / max(len(users), 1)
+            if best is None or score > best[0]:
+                best = (score, target)
+        if best is None:
+            return None
+        return Suggestion(f"{best[1][0]}:{best[1][1]}", "upstream-body")
+
+    def importers(self, surface: Surface, modules: set[str], name: str) -> list[str]:
+        """Modules of a release that import a name from one of these modules."""
+        key = (surface.release, "")
+        table = self._users.get(key)
+        if table is None:
+            table = self._users[key] = {}
+            for user in surface.module_names():
+                if ".multimodal_gen." in user or ".test" in user:
+                    continue
+                record = surface.module(user)
+                if record is None:
+                    continue
+                for each in record.imports.values():
+                    if each.name:
+                        table.setdefault((each.module, each.name), set()).add(user)
+        found: set[str] = set()
+        for module in modules:
+            found |= table.get((module, name), set())
+        return sorted(found)
+
+    def _similar_top(
+        self, module: str, name: str, found: Symbol | None, before: Surface, after: Surface
+    ) -> Suggestion | None:
+        """A new name of the same kind, nearly the same, in the same module or package."""
+        best: tuple[float, str] | None = None
+        package = module.rpartition(".")[0]
+        for other in after.module_names():
+            if other != module and other.rpartition(".")[0] != package:
+                if not other.startswith(module + "."):
+                    continue
+            record = after.module(other)
+            if record is None:
+                continue
+            had = before.module(other)
+            for names in (record.classes, record.functions, record.values):
+                for each in names:
+                    if had is not None and (
+                        each in had.classes or each in had.functions or each in had.values
+                    ):
+                        if other != module:
+                            continue
+                    symbol = after.top(other, each)
+                    if symbol is None or (found is not None and symbol.kind != found.kind):
+                        continue
+                    alike = likeness(name, each)
+                    if alike >= 0.6 and (best is None or alike > best[0]):
+                        best = (alike, symbol.name)
+        return Suggestion(best[1], "similar-name") if best is not None else None
+
+    def _of_module(self, module: str, before: Surface, after: Surface) -> Suggestion | None:
+        """Where the contents of a module went."""
+        record = before.module(module)
+        votes: dict[str, float] = {}
+        if record is not None:
+            names = [*record.classes, *record.functions]
+            for name in names[:60]:
+                old = set(before.places(name))
+                for place in after.places(name):
+                    if ":" not in place and place not in old:
+                        votes[place] = votes.get(place, 0) + 1
+        if votes:
+            best = max(votes, key=lambda each: (votes[each], _nearness(module, each), -len(each)))
+            return Suggestion(best, "moved")
+        last = module.rpartition(".")[2]
+        package = module.rpartition(".")[0]
+        found: tuple[float, str] | None = None
+        for other in after.module_names():
+            if other in before.module_names():
+                continue
+            alike = likeness(last, other.rpartition(".")[2])
+            if other.rpartition(".")[0] == package:
+                alike += 0.2
+            elif alike < 0.95:
+                continue
+            if alike >= 0.6 and (found is None or alike > found[0]):
+                found = (alike, other)
+        return Suggestion(found[1], "similar-name") if found is not None else None
+
+    # -- members -------------------------------------------------------------------------------------
+
+    def of_member(self, found: Symbol, old: str, new: str) -> Suggestion | None:
+        """For a member that a class no longer has (``found``: what it was in ``old``)."""
+        key = ("member", found.name, old, new)
+        if key not in self._held:
+            self._held[key] = self._of_member(found, old, new)
+        return self._held[key]
+
+    def _of_member(self, found: Symbol, old: str, new: str) -> Suggestion | None:
+        said = self._contract(found.name, new)
+        if said is not None:
+            return said
+        before, after = self.catalog.surface(old), self.catalog.surface(new)
+        owner = found.owner
+        name = found.qual.rsplit(".", 1)[-1]
+        if owner is None:
+            return None
+        was = before.find(owner.module, owner.qual) or owner
+        now = self._class_now(owner, after)
+        if now is not None:
+            renamed = self._renamed(found, name, was, now, before, after)
+            if renamed is not None and renamed[0] >= 0.75:
+                return self._member_suggestion(now, renamed[1], renamed[2])
+        else:
+            renamed = None
+        for candidate in (f"get_{name}", name):
+            for place in self._new_places(candidate, before, after, was):
+                return place
+        if renamed is not None and now is not None:
+            return self._member_suggestion(now, renamed[1], renamed[2])
+        return None
+
+    @staticmethod
+    def _member_suggestion(now: Symbol, name: str, evidence: str) -> Suggestion:
+        return Suggestion(f"{now.qual.rsplit('.', 1)[-1]}.{name}", evidence, note=f"{now.name}.{name}")
+
+    @staticmethod
+    def _class_now(owner: Symbol, after: Surface) -> Symbol | None:
+        found = after.find(owner.module, owner.qual)
+        if found is not None and found.kind == "class":
+            return found
+        for place in after.places(owner.qual):
+            if ":" not in place:
+                other = after.top(place, owner.qual)
+                if other is not None and other.kind == "class":
+                    return other
+        return None
+
+    def _renamed(
+        self,
+        found: Symbol,
+        name: str,
+        was: Symbol,
+        now: Symbol,
+        before: Surface,
+        after: Surface,
+    ) -> tuple[float, str, str] | None:
+        """The member of the class that looks like the lost one: score, name, evidence."""
+        had, has = before.members(was), after.members(now)
+        lost = [each for each in had if each not in has]
+        best: tuple[float, str, str] | None = None
+        for other, symbol in has.items():
+            new = other not in had
+            alike = likeness(name, other)
+            score, evidence = alike, "similar-name"
+            if new:
+                score += 0.2
+                shape = _same_shape(found, symbol)
+                if shape >= 0.5:
+                    score += 0.25 * shape
+                    evidence = "same-annotation" if shape >= 0.9 else evidence
+                place = _position(name, had, other, has)
+                if place:
+                    score += 0.2
+                    if len(lost) <= 3:
+                        score += 0.15
+                        evidence = "same-position"
+            elif alike < 0.7:
+                continue
+            if (symbol.kind in ("method", "property")) != (found.kind in ("method", "property")):
+                score -= 0.15
+            if other.startswith("_") and not name.startswith("_"):
+                score -= 0.25
+            if score >= 0.62 and (best is None or score > best[0]):
+                best = (score, other, evidence)
+        return best
+
+    def _new_places(
+        self, name: str, before: Surface, after: Surface, was: Symbol
+    ) -> Iterable[Suggestion]:
+        """Definitions of a name that the older release does not have: at top level, then members."""
+        old = set(before.places(name))
+        ranked: list[tuple[float, str]] = []
+        for place in after.places(name):
+            module, _, owner = place.partition(":")
+            if ".multimodal_gen" in place and ".multimodal_gen" not in was.module:
+                continue
+            fresh = place not in old
+            if not owner:
+                if fresh or name.startswith("get_"):
+                    public = _public(after, module, name)
+                    ranked.append((2.0 + fresh + _nearness(was.module, module), f"{public}:{name}"))
+            elif fresh and owner != was.qual:
+                ranked.append((1.0 + _nearness(was.module, module), f"{module}:{owner}.{name}"))
+        ranked.sort(key=lambda each: (-each[0], len(each[1])))
+        for _, symbol in ranked[:1]:
+            yield Suggestion(symbol, "moved")
+
+    # -- signatures ------------------------------------------------------------------------------------
+
+    def of_call(self, symbol: Symbol, parameter: str, new: str, surface: Surface) -> Suggestion | None:
+        """For a call or an override that does not fit: the form that does."""
+        said = self._contract(symbol.name, new)
+        parameters = self.parameters(symbol, surface)
+        short = symbol.qual.removesuffix(".__init__").rsplit(".", 1)[-1]
+        if parameters is None:
+            return said
+        full = signature_text(short, parameters)
+        names = [each.name for each in parameters]
+        if parameter in names:
+            return Suggestion(f"{short}({parameter})", "signature", note=full)
+        return said or Suggestion(short, "signature", note=full)
+
+    @staticmethod
+    def parameters(symbol: Symbol, surface: Surface) -> Sequence[Parameter] | None:
+        """The signature of a function or class of a release."""
+        if symbol.kind == "class":
+            constructor = surface.constructor(symbol)
+            return constructor.parameters[1:] if constructor is not None else None
+        if isinstance(symbol.node, Function):
+            skip = symbol.owner is not None and not symbol.node.role & Role.STATIC
+            return symbol.node.parameters[1:] if skip else symbol.node.parameters
+        return None
+
+    def of_keyword(
+        self, symbol: Symbol, keyword: str, old: Symbol | None, before: Surface, after: Surface
+    ) -> Suggestion | None:
+        """For a keyword that is no longer taken: the parameter that took its place."""
+        owner = symbol.name.removesuffix(".__init__")
+        for name in (f"{owner}.{keyword}", f"{symbol.name}({keyword})"):
+            said = self._contract(name, after.release)
+            if said is not None:
+                return said
+        now = self.parameters(symbol, after) or ()
+        was = (self.parameters(old, before) if old is not None else None) or ()
+        had = [each.name for each in was]
+        has = [each.name for each in now]
+        added = [each for each in now if each.name not in had and each.name != "self"]
+        gone = [each.name for each in was if each.name not in has]
+        best: tuple[float, str] | None = None
+        lost = next((each for each in was if each.name == keyword), None)
+        for each in added:
+            score = likeness(keyword, each.name)
+            if lost is not None and lost.annotation and lost.annotation == each.annotation:
+                score += 0.2
+            if keyword in had and each.name in has:
+                if _neighbours(had, keyword, has, each.name):
+                    score += 0.35 if len(gone) <= 3 else 0.15
+            if score >= 0.5 and (best is None or score > best[0]):
+                best = (score, each.name)
+        if best is not None:
+            short = symbol.qual.removesuffix(".__init__").rsplit(".", 1)[-1]
+            if symbol.kind == "class":
+                return Suggestion(f"{short}.{best[1]}", "same-position", note=f"{owner}.{best[1]}")
+            return Suggestion(f"{short}({best[1]})", "same-position")
+        return None
+
+    def of_message(self, symbol: Symbol, new: str, surface: Surface) -> Suggestion | None:
+        """For a retired function: what its own message says to use."""
+        said = self._contract(symbol.name, new)
+        node = symbol.node
+        message = node.message if isinstance(node, Function) else ""
+        for match in _CALLED.finditer(message):
+            name = match.group(1)
+            if name.rsplit(".", 1)[-1] == symbol.qual.rsplit(".", 1)[-1]:
+                continue
+            return Suggestion(name, "upstream-message", note=_short(message))
+        for match in re.finditer(r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*", message):
+            return Suggestion(match.group(0), "upstream-message", note=_short(message))
+        return said
+
+    def of_return(self, symbol: Symbol, position: int, surface: Surface) -> Suggestion | None:
+        """For a result of another shape: what it holds now."""
+        node = symbol.node
+        if not isinstance(node, Function):
+            return None
+        short = symbol.qual.rsplit(".", 1)[-1]
+        for each in surface.annotation_type(symbol.module, node.returns) if node.returns else ():
+            members = list(surface.fields(each))
+            if members:
+                chosen = members[min(position, len(members) - 1)]
+                name = each.qual.rsplit(".", 1)[-1]
+                return Suggestion(
+                    f"{name}.{chosen}", "same-position", note=f"{short}() returns {each.name}"
+                )
+            return Suggestion(each.name, "signature", note=f"{short}() returns it")
+        if node.result and "," in node.result:
+            return Suggestion(node.result.strip("()"), "upstream-body", note=f"{short}() returns these")
+        if node.returns:
+            return Suggestion(short, "signature", note=f"returns {node.returns}")
+        return None
+
+    # -- flags and variables -----------------------------------------------------------------------------
+
+    def of_flag(self, flag: str, releases: Sequence[str], at: int) -> Suggestion | None:
+        """For a flag: what its own help said while it was deprecated, else a new one like it."""
+        new = releases[at]
+        said = self._contract(f"flag:{flag}", new)
+        if said is not None:
+            return said
+        after = self.catalog.surface(new).flags()
+        for index in range(at - 1, -1, -1):
+            before = self.catalog.surface(releases[index]).flags()
+            old = before.get(flag)
+            if old is None:
+                continue
+            for match in _FLAG.finditer(old.deprecated):
+                if match.group(0) != flag and match.group(0) in after:
+                    return Suggestion(match.group(0), "upstream-message", note=_short(old.deprecated))
+            if old.dest:
+                for name, each in after.items():
+                    if each.dest == old.dest and name != flag:
+                        return Suggestion(each.names[0], "alias")
+            best = _closest(flag, [name for name in after if name not in before], 0.62)
+            if best is None:
+                best = _closest(flag, list(after), 0.8)
+            return Suggestion(best, "similar-name") if best else None
+        return None
+
+    def of_value(self, flag: str, value: str, old: str, new: str) -> Suggestion | None:
+        """For a value that a flag accepts no more."""
+        said = self._contract(f"flag:{flag}({value})", new)
+        if said is not None:
+            return said
+        had = self.catalog.surface(old).flag_choices(flag) or ()
+        has = self.catalog.surface(new).flag_choices(flag) or ()
+        added = [each for each in has if each not in had]
+        best = _closest(value, added, 0.3) or _closest(value, list(has), 0.5)
+        if best is None and len(added) >= 1:
+            best = added[0]
+        return Suggestion(best, "same-position", note=f"{flag} {best}") if best else None
+
+    def of_variable(self, name: str, old: str, new: str) -> Suggestion | None:
+        """For an environment variable."""
+        said = self._contract(f"env:{name}", new)
+        if said is not None:
+            return said
+        before = self.catalog.surface(old).environment()
+        after = self.catalog.surface(new).environment()
+        if before.get(name):
+            return Suggestion(before[name], "upstream-message")
+        best = _closest(name, [each for each in after if each not in before], 0.75)
+        return Suggestion(best, "similar-name") if best else None
+
+
+def _short(message: str) -> str:
+    return " ".join(message.split())[:160]
+
+
+def _closest(name: str, others: Iterable[str], least: float) -> str | None:
+    best: tuple[float, str] | None = None
+    for each in others:
+        alike = likeness(name, each)
+        if alike >= least and (best is None or alike > best[0]):
+            best = (alike, each)
+    return best[1] if best else None
+
+
+def _nearness(one: str, other: str) -> float:
+    """How near two modules lie: the shared part of their paths, and a like last name."""
+    ones, others = one.split("."), other.split(".")
+    shared = 0
+    for each, more in zip(ones, others, strict=False):
+        if each != more:
+            break
+        shared += 1
+    near = shared / max(len(ones), len(others))
+    return near + 0.5 * likeness(ones[-1], others[-1])
+
+
+def _same_shape(one: Symbol, other: Symbol) -> float:
+    """How alike two definitions are, from 0 to 1."""
+    a, b = one.node, other.node
+    if isinstance(a, Function) and isinstance(b, Function):
+        names = [each.name for each in a.parameters]
+        others = [each.name for each in b.parameters]
+        if names == others:
+            return 1.0 if len(names) > 1 else 0.5
+        both = len(set(names) & set(others))
+        return 0.8 * both / max(len(set(names) | set(others)), 1)
+    if isinstance(a, Class) and isinstance(b, Class):
+        ones = {*a.methods, *a.attributes}
+        others_set = {*b.methods, *b.attributes}
+        if a.kind & Kind.ENUM != b.kind & Kind.ENUM:
+            return 0.0
+        return len(ones & others_set) / max(len(ones | others_set), 1)
+    if isinstance(a, Attribute) and isinstance(b, Attribute):
+        if a.annotation and a.annotation == b.annotation:
+            plain = a.annotation.removeprefix("Optional[").rstrip("]") in (
+                "int", "bool", "str", "float", "torch.Tensor", "Any", "dict", "list",
+            )  # fmt: skip
+            return 0.5 if plain else 1.0
+        return 0.0
+    return 0.3 if type(a) is type(b) else 0.0
+
+
+def _position(lost: str, had: Iterable[str], other: str, has: Iterable[str]) -> bool:
+    return _neighbours(list(had), lost, list(has), other)
+
+
+def _neighbours(had: Sequence[str], lost: str, has: Sequence[str], other: str) -> bool:
+    """Whether a new name stands where the lost one stood: next to one of its old neighbours."""
+    if lost not in had or other not in has:
+        return False
+    at, now = had.index(lost), has.index(other)
+    before = next((each for each in reversed(had[:at]) if each in has), None)
+    after = next((each for each in had[at + 1 :] if each in has), None)
+    near = has[max(0, now - 3) : now + 4]
+    return (before is not None and before in near) or (after is not None and after in near)
+
+
+def _public(surface: Surface, module: str, name: str) -> str:
+    """The shortest package that offers a function defined in one of its modules."""
+    parts = module.split(".")
+    for end in range(3, len(parts)):
+        package = ".".join(parts[:end])
+        found = surface.find(package, name)
+        if found is not None and found.module == module:
+            return package
+    return module

@@ -257,7 +257,10 @@ class Resolver:
         out: dict[str, Attribute] = {}
         for each in reversed(self.mro(owner)):
             if isinstance(each.node, Class):
-                for name, attribute in each.node.attributes.items():
+                # A record is stored with its names sorted: the order of definition is in the lines.
+                for name, attribute in sorted(
+                    each.node.attributes.items(), key=lambda pair: pair[1].line
+                ):
                     if attribute.annotation and not attribute.on_self:
                         out[name] = attribute
         return out

@@ -62,8 +62,10 @@ def finding_lines(item: Merged, report: Report, options: Options) -> list[str]:
     paint = Paint(options.color)
     finding = item.finding
     head = what(finding)
-    if since(finding):
-        head += f", {since(finding)}"
+    when = since(finding, brief=not options.verbose)
+    if when:
+        # Behind a detail a bare "since" would read as part of it.
+        head += f", {when}" if ": " in head or not when.startswith("since") else f" {when}"
     first, *rest = wrapped(f"{head} [{finding.rule}]", options.width, _INDENT)
     label = paint(finding.severity.value, *SEVERITY_STYLE[finding.severity])
     pad = " " * (len(_INDENT) - len(finding.severity.value))

@@ -126,13 +126,18 @@ def split(symbol: str) -> tuple[str, str]:
     return owner, last
 
 
-def since(finding: Finding) -> str:
-    """``since 0.5.13 (worked until 0.5.12.post1)``, as far as it is known; may be empty."""
+def since(finding: Finding, brief: bool = False) -> str:
+    """``since 0.5.13 (worked until 0.5.12.post1)``, as far as it is known; may be empty.
+
+    Args:
+        finding: The finding.
+        brief: Leave out the last release that worked where the first that does not is known.
+    """
     if not _wording(finding.rule).dated:
         return ""
     if not finding.first_broken:
         return f"worked until {finding.last_ok}" if finding.last_ok else ""
-    until = f" (worked until {finding.last_ok})" if finding.last_ok else ""
+    until = f" (worked until {finding.last_ok})" if finding.last_ok and not brief else ""
     return f"since {finding.first_broken}{until}"
 
 
@@ -159,10 +164,11 @@ def fix(finding: Finding) -> str:
     wording = _wording(finding.rule)
     if finding.suggestion is None:
         return wording.otherwise
-    text = wording.fix.format(to=finding.suggestion.symbol)
-    if finding.suggestion.note:
-        text += f" ({finding.suggestion.note})"
-    return printable(text)
+    suggested, note = finding.suggestion.symbol, finding.suggestion.note
+    if finding.suggestion.evidence == "signature" and note:
+        return printable(wording.fix.format(to=note))  # the note is the whole signature
+    text = wording.fix.format(to=suggested)
+    return printable(f"{text} ({note})" if note else text)
 
 
 def evidence(finding: Finding) -> str:

@@ -9,8 +9,7 @@ from sglang_contracts.report import Options, render
 from sglang_contracts.verify.finding import ReleaseReport, Verdict
 
 TEN_SITES = """\
-error    ForwardBatch.token_to_kv_pool is gone, since 0.5.13 (worked until 0.5.12.post1)
-         [field-removed]
+error    ForwardBatch.token_to_kv_pool is gone since 0.5.13 [field-removed]
          fix: use sglang.srt.model_executor.forward_context:get_token_to_kv_pool (or the pool the
          backend keeps from its model runner) [contract]
          impl/attention_backend.py:145,151,163,170,188,201,214,230,247,260
@@ -18,8 +17,7 @@ broken      0.5.16
 kunlun-like 0.3.1: 1 error, 0 warnings, 0 notes"""
 
 SEVERAL = """\
-error    ForwardBatch.token_to_kv_pool is gone, since 0.5.13 (worked until 0.5.12.post1)
-         [field-removed]
+error    ForwardBatch.token_to_kv_pool is gone since 0.5.13 [field-removed]
          fix: use sglang.srt.model_executor.forward_context:get_token_to_kv_pool (or the pool the
          backend keeps from its model runner) [contract]
          impl/attention_backend.py:145,151,163,170,188,201,214,230,247,260

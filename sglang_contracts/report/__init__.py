@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from typing import Any
 
 from sglang_contracts.report.options import Options
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.finding import Note, PluginInfo, ReleaseReport, Report
 
 __all__ = ["FORMATS", "SHORT_FORMATS", "Options", "render"]
 
@@ -25,6 +26,8 @@ _MODULES = {
     "markdown": "markdown",
     "html": "html",
 }
+
+_FOR_PEOPLE = frozenset({"text", "markdown", "html"})
 
 FORMATS: tuple[str, ...] = tuple(_MODULES)
 """What commands with findings can print."""
@@ -46,4 +49,32 @@ def render(report: Report, format_name: str, options: Options | None = None) -> 
     """
     module = importlib.import_module(f"sglang_contracts.report.{_MODULES[format_name]}")
     reporter: Reporter = module.render
-    return reporter(report, options or Options())
+    if format_name in _FOR_PEOPLE:
+        report = visible(report)
+    text = reporter(report, options or Options())
+    # A file name that is no text comes as lone surrogates, which no encoding can write.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def visible(report: Report) -> Report:
+    """The report without control characters: a plugin's names must not steer a terminal."""
+    import msgspec
+
+    plain = msgspec.to_builtins([report.releases, report.plugin, report.notes])
+    releases, plugin, notes = msgspec.convert(
+        _visible(plain),
+        tuple[tuple[ReleaseReport, ...], PluginInfo | None, tuple[Note, ...]],
+    )
+    return msgspec.structs.replace(report, releases=releases, plugin=plugin, notes=notes)
+
+
+def _visible(value: Any) -> Any:
+    if isinstance(value, str):
+        if value.isprintable():
+            return value
+        return "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in value)
+    if isinstance(value, dict):
+        return {key: _visible(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_visible(item) for item in value]
+    return value

@@ -80,7 +80,9 @@ def _result(item: Merged, report: Report, rules: list[str], start: str) -> dict[
         "message": {"text": f"SGLang {spans(item.releases, among)}: {message(finding)}"},
         "locations": [_location(place, start) for place in finding.locations],
         "partialFingerprints": {
-            "ruleSymbolFile/v1": hashlib.sha256(identity.encode()).hexdigest()[:32]
+            "ruleSymbolFile/v1": hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[
+                :32
+            ]
         },
         "properties": {
             "symbol": finding.symbol,
@@ -102,7 +104,7 @@ def _location(place: Location, start: str) -> dict[str, Any]:
         region["startColumn"] = place.column
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(joined(start, place.file))},
+            "artifactLocation": {"uri": quote(joined(start, place.file), errors="replace")},
             "region": region,
         }
     }

@@ -51,7 +51,7 @@ def places(files: Mapping[str, Sequence[int]], width: int, indent: str) -> list[
     """``file:line,line,line``, one file a line where it fits, broken after a comma where not."""
     lines: list[str] = []
     for file, numbers in files.items():
-        current = f"{indent}{_visible(file)}:"
+        current = f"{indent}{file}:"
         hanging = " " * min(len(current), width // 2)
         for position, number in enumerate(numbers):
             piece = f"{number}," if position < len(numbers) - 1 else str(number)
@@ -78,7 +78,3 @@ def table(rows: Iterable[Sequence[str]], gap: str = "  ") -> list[str]:
 def plural(count: int, word: str) -> str:
     """``1 error``, ``2 errors``."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def _visible(text: str) -> str:
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)

@@ -18,6 +18,8 @@ from sglang_contracts.surface.model import (
 )
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.contract.model import Clause
+from sglang_contracts.verify.behaviour import Behaviours, Candidate
 from sglang_contracts.verify.evaluate import Evaluator, Value
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Misfit, Shape, bound_to, misfit, shape
@@ -39,6 +41,11 @@ _MAGIC = frozenset(
     "__next__ __lt__ __gt__ __le__ __ge__ __ne__".split()
 )
 
+_RESHAPING = ("jit", "kernel", "inject", "click", "app.", "router.", "autotune", "heuristics",
+              "singledispatch", "pytest")  # fmt: skip
+_RARE = 0.15
+"""Share of upstream's call sites below which a new argument is passed on a special path only."""
+
 
 class Reach(NamedTuple):
     """Whether the code of a use runs in a release, and what catches its failure."""
@@ -52,7 +59,7 @@ class Check(NamedTuple):
     """One thing to look at in each release."""
 
     kind: str
-    """``use``, ``override``, ``class``."""
+    """``use``, ``override``, ``class``, ``clause``."""
     file: int
     number: int
     name: str = ""
@@ -62,7 +69,7 @@ class Check(NamedTuple):
 class Checker:
     """Works out outcomes of checks in the present release of an evaluator."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, clauses: Sequence[Clause] = ()) -> None:
         self.evaluator = evaluator
         self.lens = evaluator.lens
         self.files = evaluator.files
@@ -72,6 +79,8 @@ class Checker:
         self.written = self._written()
         self.made = self._made()
         self.derived = self._derived()
+        self.behaviours = Behaviours(self, clauses)
+        self.candidates = self.behaviours.candidates()
 
     # -- facts about the plugin alone ------------------------------------------------------------
 
@@ -121,6 +130,8 @@ class Checker:
                 for name, number in record.methods.items():
                     if name not in _MAGIC:
                         found.append(Check("override", index, number, f"{qual}.{name}"))
+        for number, each in enumerate(self.candidates):
+            found.append(Check("clause", each.file, number, each.name))
         return found
 
     def moved(self) -> None:
@@ -136,6 +147,8 @@ class Checker:
             return self.use(check.file, file, file.uses[check.number])
         if check.kind == "override":
             return self.override(check)
+        if check.kind == "clause":
+            return self.behaviours.outcome(self.candidates[check.number])
         return self.complete(check)
 
     def use(self, index: int, file: File, use: Use) -> Outcome:
@@ -161,6 +174,15 @@ class Checker:
         return UNKNOWN
 
     # -- guards ----------------------------------------------------------------------------------
+
+    def guard_of(self, candidate: Candidate) -> int:
+        """The guard a candidate stands under."""
+        file = self.files[candidate.file]
+        if candidate.kind == "use":
+            return file.uses[candidate.number].guard
+        if candidate.kind == "method":
+            return file.functions[candidate.number].guard
+        return file.classes[candidate.name].guard
 
     def reach(self, index: int, guard: int, what: str) -> Reach:
         """Whether code under a guard runs, and whether a failure of a kind is caught."""
@@ -255,7 +277,7 @@ class Checker:
         if not name:
             return OK
         found = lens.find(module, name)
-        if found is not None:
+        if found is not None and not self.evaluator.dangling(module, name):
             return Outcome(Status.OK, found=(found,))
         owner = Symbol(module, "", "module", lens.module(module))
         if not lens.covers(f"{module}.{name}") or lens.is_open(owner):
@@ -290,8 +312,10 @@ class Checker:
         _, base, name = file.nodes[use.node]
         value = self.evaluator.value(index, base)
         if not value.alternatives:
+            value = self.evaluator.by_attribute(name)
+        if not value.alternatives:
             return UNKNOWN
-        look = self.evaluator.look(value, name, (index, base))
+        look = self.evaluator.look(value, name)
         if look.found:
             return Outcome(Status.OK, found=look.found, named=value.named)
         if not look.lost:
@@ -315,7 +339,7 @@ class Checker:
 
     def set_upstream(self, receiver: str, name: str) -> bool:
         """Whether the release sets the attribute from outside on what goes by that name."""
-        return name in self.lens.writers(receiver)
+        return len(self.lens.writers(receiver).get(name, ())) > 1
 
     # -- calls -----------------------------------------------------------------------------------------
 
@@ -346,7 +370,7 @@ class Checker:
                     return Outcome(
                         Status.BROKEN, "retired", symbol.name, owner=symbol, name=symbol.qual
                     )
-                if node.decorators and any("jit" in each for each in node.decorators):
+                if self.reshaped(node):
                     return UNKNOWN
                 parameters = node.parameters
                 if bound and parameters:
@@ -355,6 +379,11 @@ class Checker:
             case ("own-class", int() as file, str() as qual):
                 return self._own_construct(file, qual, index, form, partial)
         return UNKNOWN
+
+    @staticmethod
+    def reshaped(node: Recorded) -> bool:
+        """Whether a decorator gives the function another signature than the one written."""
+        return any(mark in each for each in node.decorators for mark in _RESHAPING)
 
     def _own_construct(
         self, file: int, qual: str, index: int, form: Form, partial: bool
@@ -412,10 +441,6 @@ class Checker:
             given = given._replace(star=True, double_star=True)
         problem = misfit(parameters, given)
         if problem is not None and not (partial and problem.what == "missing"):
-            node = symbol.node
-            decorated = isinstance(node, Recorded) and node.decorators
-            if decorated and problem.what != "unknown-keyword":
-                return UNKNOWN
             return Outcome(
                 Status.BROKEN, "misfit", name, owner=symbol, name=problem.name, detail=problem.what
             )
@@ -559,7 +584,7 @@ class Checker:
         if node[0] == "import" and node[2]:
             symbol = self.lens.find(node[1], node[2])
         elif node[0] == "attr":
-            look = self.evaluator.look(self.evaluator.value(index, node[1]), node[2], (index, node[1]))
+            look = self.evaluator.look(self.evaluator.value(index, node[1]), node[2])
             symbol = look.found[0] if len(look.found) == 1 else None
         if symbol is None or not isinstance(symbol.node, (RecordedValue, Attribute)):
             return UNKNOWN
@@ -586,7 +611,7 @@ class Checker:
         if own is None or len(outcome.found) != 1:
             return outcome
         fits = self.replaces(own, outcome.found[0], use.name)
-        return fits or outcome
+        return fits if fits is not None and fits.status is Status.BROKEN else outcome
 
     def patched(self, index: int, use: Use, outcome: Outcome) -> Outcome | None:
         """An assignment puts a function in place of an upstream one: does it fit?"""
@@ -595,7 +620,8 @@ class Checker:
         own = self.evaluator.own_function(index, use.value)
         if own is None:
             return None
-        return self.replaces(own, outcome.found[0], "replace")
+        fits = self.replaces(own, outcome.found[0], "replace")
+        return fits if fits is not None and fits.status is Status.BROKEN else None
 
     def replaces(self, own: tuple[int, int], target: Symbol, kind: str) -> Outcome | None:
         """Whether a function of the plugin takes what a target is called with."""
@@ -606,7 +632,7 @@ class Checker:
         if record.wrapped or record.kind in ("property", "overload") or node.role & Role.PROPERTY:
             return None
         shift = 1 if kind in ("around", "after") else 0
-        return self.accepts(record, target, shift, bool(target.owner), [])
+        return self.accepts(record, target, shift, bool(target.owner))
 
     def accepts(
         self,
@@ -614,8 +640,7 @@ class Checker:
         target: Symbol,
         shift: int,
         method: bool,
-        more: Sequence[Shape],
-    ) -> Outcome | None:
+    ) -> Outcome:
         """A misfit between upstream's calls of a target and a function that stands in for it."""
         node = target.node
         assert isinstance(node, Recorded)
@@ -631,35 +656,41 @@ class Checker:
         own = own[shift:] if shift and own and own[0].kind <= ParameterKind.POSITIONAL else own
         short = target.qual.rsplit(".", 1)[-1]
         named = {each.name for each in theirs}
-        forms = [
-            (module, shape(call))
-            for module, call in self.lens.callers(short)
-            if call.receiver != "super()"
-        ]
         own_names = {each.name for each in own}
-        for _, form in forms:
+        fitting, problems = 0, []
+        for form in self.forms(short):
             if misfit(theirs, form) is not None:
                 continue
-            explicit = tuple(each for each in form.keywords if each in named)
-            if explicit != form.keywords:
+            if any(each not in named for each in form.keywords):
                 continue  # meant for another class of the same method name
             if form.star and not form.positional and not form.keywords:
                 continue
-            problem = misfit(own, form._replace(star=form.star, double_star=form.double_star))
-            if problem is None:
-                continue
-            if problem.what == "missing" and (form.star or form.double_star):
-                continue
-            missing = self._blame(problem, form, theirs, own_names)
-            return Outcome(
-                Status.BROKEN,
-                "override",
-                target.name,
-                owner=target,
-                name=missing,
-                detail=problem.what,
-            )
-        return None
+            problem = misfit(own, form)
+            if problem is None or (
+                problem.what == "missing" and (form.star or form.double_star)
+            ):
+                fitting += 1
+            else:
+                problems.append((problem, form))
+        if not problems:
+            return Outcome(Status.OK, found=(target,)) if fitting else UNKNOWN
+        problem, form = problems[0]
+        return Outcome(
+            Status.BROKEN,
+            "override",
+            target.name,
+            owner=target,
+            name=self._blame(problem, form, theirs, own_names),
+            detail="rare" if len(problems) < _RARE * (fitting + len(problems)) else problem.what,
+        )
+
+    def forms(self, name: str) -> list[Shape]:
+        """The forms in which the release itself calls something of that name."""
+        return [
+            shape(call)
+            for module, call in self.lens.callers(name)
+            if call.receiver != "super()" and not module.startswith("sglang.test")
+        ]
 
     @staticmethod
     def _blame(
@@ -707,8 +738,7 @@ class Checker:
             return Outcome(Status.OK, found=(target,))
         if record.kind in ("property", "overload") or target.kind == "property" or record.wrapped:
             return Outcome(Status.OK, found=(target,))
-        problem = self.accepts(record, target, 0, True, [])
-        return problem or Outcome(Status.OK, found=(target,))
+        return self.accepts(record, target, 0, True)
 
     def mentioned(self, bases: Sequence[Symbol], name: str) -> bool:
         """Whether a base's own modules still name the method: a shim looks it up by its name."""
@@ -747,11 +777,7 @@ class Checker:
                 for each in record.parameters
             ][1:]
             short = base.qual.rsplit(".", 1)[-1]
-            calls = [
-                shape(call)
-                for _, call in self.lens.callers(short)
-                if misfit(theirs, shape(call)) is None
-            ]
+            calls = [form for form in self.forms(short) if misfit(theirs, form) is None]
             explicit = [each for each in calls if each.positional or each.keywords]
             if not explicit:
                 return UNKNOWN
@@ -825,20 +851,51 @@ class Checker:
         return found
 
     def required(self, base: Symbol) -> list[Symbol]:
-        """Members of an upstream class that a concrete class has to provide."""
+        """Members of an upstream class that a concrete class has to provide.
+
+        Abstract ones; and those that only raise ``NotImplementedError``, where the release calls
+        them and every class of its own that derives from the base provides them.
+        """
         found: list[Symbol] = []
         for name, symbol in self.lens.members(base).items():
             node = symbol.node
             if not isinstance(node, Recorded):
                 continue
-            if node.role & Role.ABSTRACT or (
+            if node.role & Role.ABSTRACT:
+                found.append(symbol)
+            elif (
                 node.role & Role.UNIMPLEMENTED
                 and not name.startswith("_")
                 and not node.role & Role.PLANNED
-                and any(call.receiver != "super()" for _, call in self.lens.callers(name))
+                and self.everyone_has(base, symbol, name)
+                and self.forms(name)
             ):
                 found.append(symbol)
         return found
+
+    def everyone_has(self, base: Symbol, symbol: Symbol, name: str) -> bool:
+        """Whether all classes of the release that derive from a base provide a method."""
+        kin = self.kin(base)
+        return len(kin) >= 3 and all(self.lens.member(each, name) != symbol for each in kin)
+
+    def kin(self, base: Symbol) -> list[Symbol]:
+        """Classes of the release that derive from a base, as far as its methods lead to them."""
+        node = base.node
+        if not isinstance(node, Class):
+            return []
+        found: dict[Symbol, None] = {}
+        for name, method in node.methods.items():
+            if not method.role & (Role.UNIMPLEMENTED | Role.ABSTRACT):
+                continue
+            for place in self.lens.places(name):
+                module, _, qual = place.partition(":")
+                if not qual or module.startswith("sglang.test"):
+                    continue
+                other = self.lens.find(module, qual)
+                if other is not None and other.kind == "class" and other != base:
+                    if base in self.lens.mro(other):
+                        found[other] = None
+        return list(found)
 
 
 def outcome_of(checker: Checker, check: Check) -> tuple[Outcome, Callable[[], Reach]]:
@@ -847,6 +904,8 @@ def outcome_of(checker: Checker, check: Check) -> tuple[Outcome, Callable[[], Re
     file = checker.files[check.file]
     if check.kind == "use":
         guard = file.uses[check.number].guard
+    elif check.kind == "clause":
+        guard = checker.guard_of(checker.candidates[check.number])
     elif check.kind == "override":
         guard = file.functions[check.number].guard
     else:

@@ -58,12 +58,13 @@ _WRAPPERS = frozenset({"Optional", "ClassVar", "Final", "Annotated", "Awaitable"
 _SPECIAL = frozenset(
     {"name", "value", "_name_", "_value_", "__members__", "mro"}
 )
-WEAK_NAMES = frozenset(
-    "batch mode layer req reqs request params config info output result data item state pool cache "
-    "runner worker backend metadata group model args kwargs obj ctx context manager handler job "
-    "task msg message event entry node key value".split()
-)
-"""Names that could be anything: a finding never rests on one unless a second attribute agrees."""
+
+def is_weak(name: str) -> bool:
+    """A name that could be anything: one plain word, such as ``batch``, ``mode``, ``req``.
+
+    A finding never rests on one unless a second attribute agrees.
+    """
+    return "_" not in name.strip("_")
 
 
 class Value(NamedTuple):
@@ -92,14 +93,20 @@ class Evaluator:
         plugin: What extraction found.
         lens: The releases.
         known_as: Conventional name → spellings of classes.
+        distinctive: Attribute whose name alone tells what is meant → spellings of its class.
     """
 
     def __init__(
-        self, plugin: Plugin, lens: Lens, known_as: Mapping[str, Sequence[str]]
+        self,
+        plugin: Plugin,
+        lens: Lens,
+        known_as: Mapping[str, Sequence[str]],
+        distinctive: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.plugin = plugin
         self.lens = lens
         self.known_as = known_as
+        self.distinctive = distinctive or {}
         self.files = plugin.files
         self._memo: dict[Node, Value] = {}
         self._deps: dict[Node, frozenset[str]] = {}
@@ -329,7 +336,10 @@ class Evaluator:
         return self.lens.parse(text)
 
     def _op_attr(self, index: int, node: Sequence[Any], number: int) -> Value:
-        return self.look(self.value(index, node[1]), node[2], (index, node[1])).value
+        look = self.look(self.value(index, node[1]), node[2])
+        if look.value.alternatives or look.lost:
+            return look.value
+        return self.known(node[2], (index, number))
 
     def _op_literal(self, index: int, node: Sequence[Any], number: int) -> Value:
         return Value((("literal", node[1]),))
@@ -465,7 +475,7 @@ class Evaluator:
     def _op_probe(self, index: int, node: Sequence[Any], number: int) -> Value:
         base = self.files[index].nodes[node[1]]
         if base[0] == "attr":
-            look = self.look(self.value(index, base[1]), base[2], (index, base[1]))
+            look = self.look(self.value(index, base[1]), base[2])
             if look.lost:
                 return self.value(index, node[2])
             if look.found:
@@ -724,7 +734,7 @@ class Evaluator:
                     ("object", each[1], False) if each[0] == "object" else each for each in found
                 )
             found = tuple(each for each in found if each != ("literal", "None"))
-            return Value(found) if found else self.known(name, None)
+            return Value(found)
         if isinstance(node, Class):
             return Value((("class", symbol),))
         return NOTHING
@@ -743,22 +753,31 @@ class Evaluator:
                 candidates.append(symbol)
         if not candidates:
             return NOTHING
-        if name in WEAK_NAMES:
+        if is_weak(name):
             if node is None:
                 return NOTHING
             attributes = self.attributes.get(node, set())
-            agreeing = [
+            telling = any(each.count("_") >= 2 for each in attributes)
+            candidates = [
                 symbol
                 for symbol in candidates
-                if sum(self.lens.member(symbol, each) is not None for each in attributes) >= 1
-                and len(attributes) >= 2
+                if telling
+                or len(attributes) >= 2
+                and any(self.lens.member(symbol, each) is not None for each in attributes)
             ]
-            candidates = agreeing
         return Value(tuple(("object", each, False) for each in candidates), name)
+
+    def by_attribute(self, name: str) -> Value:
+        """An object of which nothing is known but that an attribute of a telling name is read."""
+        for spelling in self.distinctive.get(name, ()):
+            symbol = self.lens.parse(spelling)
+            if symbol is not None and symbol.kind == "class":
+                return Value((("object", symbol, False),), name)
+        return NOTHING
 
     # -- attributes ------------------------------------------------------------------------------
 
-    def look(self, value: Value, name: str, node: Node | None = None) -> Look:
+    def look(self, value: Value, name: str) -> Look:
         """An attribute of a value."""
         values: list[Value] = []
         found: list[Symbol] = []
@@ -785,7 +804,7 @@ class Evaluator:
         match each:
             case ("module", module):
                 symbol = lens.top(module, name)
-                if symbol is not None:
+                if symbol is not None and not self.dangling(module, name):
                     return Look(Value(self.of_symbol(symbol)), (symbol,))
                 owner = Symbol(module, "", "module", lens.module(module))
                 if not lens.covers(f"{module}.{name}") or lens.is_open(owner):
@@ -805,6 +824,18 @@ class Evaluator:
                 value = self.own_member(module, name)
                 return Look(value, ()) if value.alternatives else None
         return None
+
+    def dangling(self, module: str, name: str) -> bool:
+        """Whether a module imports a name, unconditionally, from where it is not: it cannot load."""
+        record = self.lens.module(module)
+        target = record.imports.get(name) if record is not None else None
+        if target is None or target.condition or target.local or not target.name:
+            return False
+        if not self.lens.covers(target.module) or not self.lens.has_module(target.module):
+            return False
+        found = self.lens.find(target.module, target.name)
+        owner = Symbol(target.module, "", "module", self.lens.module(target.module))
+        return found is None and not self.lens.is_open(owner)
 
     def _class_member(self, symbol: Symbol, name: str) -> Look | None:
         found = self.lens.member(symbol, name)
@@ -864,10 +895,7 @@ class Evaluator:
             none = (("literal", "None"),)
             values = [self.value(file, node) for node in record.attributes[name]]
             kept = [value for value in values if value.alternatives != none]
-            value = self.union(kept) if kept else NOTHING
-            if not value.alternatives:
-                value = self.known(name, None)
-            return Look(value)
+            return Look(self.union(kept) if kept else NOTHING)
         return self._own_bases(file, qual, name, instance)
 
     def _own_bases(self, file: int, qual: str, name: str, instance: bool) -> Look | None:
@@ -972,7 +1000,7 @@ class Evaluator:
         node = self.files[file].nodes[target]
         found: tuple[Symbol, ...]
         if node[0] == "attr":
-            found = self.look(self.value(file, node[1]), node[2], (file, node[1])).found
+            found = self.look(self.value(file, node[1]), node[2]).found
             if not found:
                 base = self.value(file, node[1])
                 if position == 0 and base.alternatives and base.alternatives[0][0] == "class":
@@ -1031,7 +1059,7 @@ class Evaluator:
                 return self.version_is(held[1], held[2], held[3])
             case "has":
                 value = self.value(index, held[1])
-                look = self.look(value, held[2], (index, held[1]))
+                look = self.look(value, held[2])
                 if look.lost:
                     return False
                 return True if look.found else None
@@ -1082,14 +1110,14 @@ class Evaluator:
                 base = self.files[index].nodes[held[1]]
                 if base[0] == "attr":
                     value = self.value(index, base[1])
-                    look = self.look(value, base[2], (index, base[1]))
+                    look = self.look(value, base[2])
                     if look.lost:
                         return self.truth(index, held[2], depth + 1)
                     if look.found and look.found[0].kind in ("method", "function", "class"):
                         return True
                 return None
             case "attr":
-                look = self.look(self.value(index, held[1]), held[2], (index, held[1]))
+                look = self.look(self.value(index, held[1]), held[2])
                 base = self.value(index, held[1])
                 if base.alternatives and base.alternatives[0][0] == "own-module":
                     found = self.own_name(base.alternatives[0][1], held[2])

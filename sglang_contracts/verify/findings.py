@@ -79,10 +79,15 @@ class Findings:
                 found += self._missing(number, check, entry, index)
                 continue
             good = self.timeline.good(number, index)
+            if good is None and check.kind == "clause":
+                good = index  # a contract says what changed; names were there all along
             if good is None:
                 continue
             first, last = self.timeline.span(number, index)
             case = Case(number, check, entry, index, first, last, good)
+            if check.kind == "clause":
+                found.append(self._clause(case))
+                continue
             made = self._override(case) if check.kind == "override" else self._use(case)
             if made is not None:
                 found.append(made)
@@ -117,6 +122,42 @@ class Findings:
         if reach.way_out or case.last_ok is None:
             return Severity.NOTE
         return Severity.WARNING
+
+    # -- clauses -------------------------------------------------------------------------------------
+
+    def _clause(self, case: Case) -> Finding:
+        """A contract's clause on the plugin's side."""
+        checker = self.timeline.checker
+        candidate = checker.candidates[case.check.number]
+        clause = checker.behaviours.clauses[candidate.clause]
+        file = self.files[candidate.file]
+        if candidate.kind == "use":
+            use = file.uses[candidate.number]
+            place = Location(file.path, use.line, use.column)
+        elif candidate.kind == "method":
+            place = Location(file.path, file.functions[candidate.number].line)
+        else:
+            place = Location(file.path, file.classes[candidate.name].line)
+        obligation = case.entry.outcome.what == "obligation"
+        suggestion = None
+        replacement = clause.replacement(self.releases[case.at])
+        if clause.use:
+            suggestion = Suggestion(clause.use, "contract", note=clause.note)
+        elif replacement is not None:
+            suggestion = Suggestion(replacement.use, "contract", note=replacement.note)
+        rule = clause.rule or ("obligation-unmet" if obligation else "behaviour-changed")
+        return self._base(
+            case,
+            rule=rule,
+            severity=self._severity(case, Severity(clause.severity or "error")),
+            symbol=case.entry.outcome.symbol,
+            locations=(place,),
+            suggestion=suggestion,
+            role="clause",
+            old=clause.was,
+            new=clause.now,
+            clause=clause.id,
+        )
 
     # -- uses ----------------------------------------------------------------------------------------
 
@@ -514,14 +555,17 @@ class Findings:
 
     def _signature_finding(self, case: Case) -> Finding | None:
         outcome = case.entry.outcome
-        if outcome.owner is None:
+        if outcome.owner is None or case.last_ok is None:
             return None
         new = self.releases[case.at]
         after = self.catalog.surface(new)
+        severity = self._severity(case)
+        if outcome.detail == "rare":  # on a special path only, which this class may never see
+            severity = Severity.NOTE
         return self._base(
             case,
             rule="override-signature",
-            severity=self._severity(case),
+            severity=severity,
             symbol=outcome.symbol,
             locations=self._location(case),
             suggestion=self.replacements.of_call(outcome.owner, outcome.name, new, after),

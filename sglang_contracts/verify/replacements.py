@@ -27,8 +27,9 @@ Contracted = Callable[[str, str], "Suggestion | None"]
 
 
 def words(name: str) -> list[str]:
-    """The words of an identifier, lower case."""
-    return [each.lower() for each in _WORD.findall(name)]
+    """The words of an identifier, lower case, without a plural's ending."""
+    found = [each.lower() for each in _WORD.findall(name)]
+    return [each[:-1] if len(each) > 3 and each.endswith("s") else each for each in found]
 
 
 def likeness(one: str, other: str) -> float:
@@ -212,6 +213,11 @@ class Replacements:
                         votes[place] = votes.get(place, 0) + 1
         if votes:
             best = max(votes, key=lambda each: (votes[each], _nearness(module, each), -len(each)))
+            while "." in best:  # a whole new package is named by its top
+                package = best.rpartition(".")[0]
+                if before.has_module(package) or votes[max(votes, key=votes.__getitem__)] > 3:
+                    break
+                best = package
             return Suggestion(best, "moved")
         last = module.rpartition(".")[2]
         package = module.rpartition(".")[0]
@@ -248,15 +254,23 @@ class Replacements:
             return None
         was = before.find(owner.module, owner.qual) or owner
         now = self._class_now(owner, after)
+        renamed = None
         if now is not None:
             renamed = self._renamed(found, name, was, now, before, after)
-            if renamed is not None and renamed[0] >= 0.75:
-                return self._member_suggestion(now, renamed[1], renamed[2])
-        else:
-            renamed = None
-        for candidate in (f"get_{name}", name):
-            for place in self._new_places(candidate, before, after, was):
-                return place
+        sure = renamed is not None and renamed[0] >= 0.75 and renamed[2] != "similar-name"
+        places = self._new_places(name, before, after, was)
+        top = [each for each in places if each[1]]
+        if top:
+            return top[0][0]
+        if sure and renamed is not None and now is not None:
+            return self._member_suggestion(now, renamed[1], renamed[2])
+        getter = [each for each in self._new_places(f"get_{name}", before, after, was) if each[1]]
+        if getter:
+            return getter[0][0]
+        if renamed is not None and renamed[0] >= 0.75 and now is not None:
+            return self._member_suggestion(now, renamed[1], renamed[2])
+        if places and len(words(name)) > 1:
+            return places[0][0]
         if renamed is not None and now is not None:
             return self._member_suggestion(now, renamed[1], renamed[2])
         return None
@@ -306,7 +320,7 @@ class Replacements:
                     if len(lost) <= 3:
                         score += 0.15
                         evidence = "same-position"
-            elif alike < 0.7:
+            elif alike < (0.55 if symbol.kind == "enum-member" else 0.7):
                 continue
             if (symbol.kind in ("method", "property")) != (found.kind in ("method", "property")):
                 score -= 0.15
@@ -318,24 +332,27 @@ class Replacements:
 
     def _new_places(
         self, name: str, before: Surface, after: Surface, was: Symbol
-    ) -> Iterable[Suggestion]:
-        """Definitions of a name that the older release does not have: at top level, then members."""
+    ) -> list[tuple[Suggestion, bool]]:
+        """Definitions of a name that the older release does not have, and whether at top level."""
         old = set(before.places(name))
-        ranked: list[tuple[float, str]] = []
+        ranked: list[tuple[float, str, bool]] = []
         for place in after.places(name):
             module, _, owner = place.partition(":")
             if ".multimodal_gen" in place and ".multimodal_gen" not in was.module:
+                continue
+            if module.startswith("sglang.test"):
                 continue
             fresh = place not in old
             if not owner:
                 if fresh or name.startswith("get_"):
                     public = _public(after, module, name)
-                    ranked.append((2.0 + fresh + _nearness(was.module, module), f"{public}:{name}"))
+                    near = _nearness(was.module, module)
+                    ranked.append((2.0 + fresh + near, f"{public}:{name}", True))
             elif fresh and owner != was.qual:
-                ranked.append((1.0 + _nearness(was.module, module), f"{module}:{owner}.{name}"))
+                near = _nearness(was.module, module) + likeness(was.qual, owner)
+                ranked.append((near, f"{module}:{owner}.{name}", False))
         ranked.sort(key=lambda each: (-each[0], len(each[1])))
-        for _, symbol in ranked[:1]:
-            yield Suggestion(symbol, "moved")
+        return [(Suggestion(symbol, "moved"), top) for _, symbol, top in ranked]
 
     # -- signatures ------------------------------------------------------------------------------------
 
@@ -466,9 +483,12 @@ class Replacements:
         had = self.catalog.surface(old).flag_choices(flag) or ()
         has = self.catalog.surface(new).flag_choices(flag) or ()
         added = [each for each in has if each not in had]
+        gone = [each for each in had if each not in has]
         best = _closest(value, added, 0.3) or _closest(value, list(has), 0.5)
-        if best is None and len(added) >= 1:
-            best = added[0]
+        if best is None and added and value in gone:
+            # choices keep their order: counted from the end, what is new stands for what is gone
+            from_end = len(gone) - gone.index(value)
+            best = added[max(len(added) - from_end, 0)]
         return Suggestion(best, "same-position", note=f"{flag} {best}") if best else None
 
     def of_variable(self, name: str, old: str, new: str) -> Suggestion | None:

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.plugin.model import UseKind
 from sglang_contracts.plugin.plugin import Plugin, load_plugin
+from sglang_contracts.verify.behaviour import clauses_of
 from sglang_contracts.verify.checks import Checker
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.finding import (
@@ -33,6 +36,10 @@ if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog
 
 
+MECHANISM = "sglang.srt.plugins"
+"""Where SGLang loads plugins and their hooks; a release without it runs none of them."""
+
+
 class Analysis:
     """One plugin over all recorded releases; findings are made when they are asked for."""
 
@@ -51,9 +58,12 @@ class Analysis:
         if not self.releases:
             raise ContractsError("no release is recorded", "sglang-contracts record V records one")
         evaluator = Evaluator(
-            plugin, Lens(catalog, self.releases[0]), _names(self.contracts, known_as)
+            plugin,
+            Lens(catalog, self.releases[0]),
+            _names(self.contracts, known_as),
+            _distinctive(self.contracts),
         )
-        self.timeline = Timeline(Checker(evaluator), self.releases)
+        self.timeline = Timeline(Checker(evaluator, clauses_of(self.contracts)), self.releases)
         replacements = Replacements(catalog, _contracted(self.contracts))
         self.findings = Findings(self.timeline, replacements)
         self.launches = Launches(catalog, replacements)
@@ -65,6 +75,12 @@ class Analysis:
             if use.kind in (UseKind.FLAG, UseKind.ENVIRONMENT)
         ]  # fmt: skip
         self._held: dict[int, tuple[Finding, ...]] = {}
+        self._mechanism_files = frozenset(
+            file.path
+            for file in plugin.files
+            for node in file.nodes
+            if node[0] == "import" and (node[1] + ".").startswith(MECHANISM + ".")
+        )
 
     def at(self, release: str) -> tuple[Finding, ...]:
         """The findings in one release."""
@@ -72,14 +88,31 @@ class Analysis:
         held = self._held.get(index)
         if held is None:
             found = [*self.findings.at(index), *self.launches.at(self.given, index)]
+            if not self.loads(index):
+                found = [self._unloaded(each) for each in found]
             held = self._held[index] = merge(found)
         return held
+
+    def loads(self, index: int) -> bool:
+        """Whether a release could load the plugin at all: it has the mechanism the plugin uses."""
+        if not self._mechanism_files:
+            return True
+        return self.catalog.surface(self.releases[index]).has_module(MECHANISM)
+
+    def _unloaded(self, finding: Finding) -> Finding:
+        """In a release that never runs a file, what is missing for it is a note."""
+        if all(each.file in self._mechanism_files for each in finding.locations):
+            return msgspec.structs.replace(finding, severity=Severity.NOTE)
+        return finding
 
     def report(self, command: str, releases: Sequence[str], **facts: object) -> Report:
         """The report of a command."""
         return Report(
             command,
-            tuple(_release(release, self.at(release)) for release in releases),
+            tuple(
+                _release(release, self.at(release), self.loads(self.releases.index(release)))
+                for release in releases
+            ),
             PluginInfo(self.plugin.name, self.plugin.version, self.plugin.path),
             self.notes(),
             {"files": len(self.plugin.files), "uses": self.plugin.uses, **facts},
@@ -95,9 +128,13 @@ class Analysis:
         )  # fmt: skip
 
 
-def _release(release: str, findings: tuple[Finding, ...]) -> ReleaseReport:
-    broken = any(each.severity is Severity.ERROR for each in findings)
-    return ReleaseReport(release, Verdict.BROKEN if broken else Verdict.COMPATIBLE, findings)
+def _release(
+    release: str, findings: tuple[Finding, ...], loads: bool = True
+) -> ReleaseReport:
+    verdict = Verdict.COMPATIBLE if loads else Verdict.UNKNOWN
+    if any(each.severity is Severity.ERROR for each in findings):
+        verdict = Verdict.BROKEN
+    return ReleaseReport(release, verdict, findings)
 
 
 def _contracts() -> tuple[Contract, ...]:
@@ -115,6 +152,16 @@ def _names(
     names = dict(known_names(tuple(contracts)))
     names.update({name: (spelling,) for name, spelling in (known_as or {}).items()})
     return names
+
+
+def _distinctive(contracts: Sequence[Contract]) -> dict[str, tuple[str, ...]]:
+    """Attributes whose name alone tells what is meant."""
+    return {
+        clause.name: clause.owner
+        for contract in contracts
+        for clause in contract.clauses
+        if clause.distinctive
+    }
 
 
 def _contracted(contracts: Sequence[Contract]):  # type: ignore[no-untyped-def]

@@ -215,6 +215,9 @@ def _clause(contract: Contract, clause: Clause) -> dict[str, Any]:
     }
 
 
+_LISTS = frozenset({"shape", "parameters"})
+
+
 def _says(clause: Clause) -> list[str]:
     """The content of a clause, one fact an item."""
     if clause.kind is Kind.INVARIANT:
@@ -232,7 +235,7 @@ def _says(clause: Clause) -> list[str]:
         for each in variants:
             value = each.value if isinstance(each.value, str) else ", ".join(each.value)
             when = f" ({Range.of(each.sglang)})" if each.sglang else ""
-            facts.append(f"{label}: {f'({value})' if label != 'dtype' else value}{when}")
+            facts.append(f"{label}: {f'({value})' if label in _LISTS else value}{when}")
     if clause.device:
         facts.append(f"device: {clause.device}")
     if clause.modes:

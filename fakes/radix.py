@@ -1,0 +1,1 @@
+"""The radix cache as a backend sees it, in the release's own calling form."""

@@ -166,12 +166,13 @@ def _key(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage().data_ptr())
 
 
-def _release(key: int, nbytes: int) -> None:
+def _release(key: int, nbytes: int, recorder: Recorder | None) -> None:
+    """One tensor on a storage is gone; with the last one the memory is free."""
     _State.storages[key] -= 1
     if not _State.storages[key]:
         del _State.storages[key]
-        if _State.recorder is not None:
-            _State.recorder.live -= nbytes
+        if recorder is not None:
+            recorder.live -= nbytes
 
 
 class KunlunTensor(torch.Tensor):  # type: ignore[misc]
@@ -200,7 +201,7 @@ class KunlunTensor(torch.Tensor):  # type: ignore[misc]
             if recorder is not None and _State.storages[key] == 1:
                 recorder.live += nbytes
                 recorder.peak = max(recorder.peak, recorder.live)
-            weakref.finalize(tensor, _release, key, nbytes)
+            weakref.finalize(tensor, _release, key, nbytes, recorder)
         return tensor
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:

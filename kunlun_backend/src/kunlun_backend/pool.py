@@ -26,6 +26,9 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
         else:
             self._create_buffers_normal()
             compat.publish_pointers(self)
+        # The cache kernel reads slots of 32 bits; SGLang's are 64. Narrowed here, they cost no
+        # allocation in a layer.
+        self._slots = torch.zeros(self.size + self.page_size, dtype=torch.int32, device=self.device)
 
     def _create_buffers_normal(self) -> None:
         """Reserve the arena and cut the layers' buffers from it."""
@@ -78,12 +81,17 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
             raise NotImplementedError("The Kunlun KV pool has no decode context parallelism.")
         layer_id = layer.layer_id if layer_id_override is None else layer_id_override
         index = layer_id - self.start_layer
+        slots = compat.write_location(loc_info)
+        if slots.shape[0] <= self._slots.shape[0]:
+            slots = self._slots[: slots.shape[0]].copy_(slots)
+        else:  # more padding tokens than the pool has slots
+            slots = slots.to(torch.int32)
         sdk.kernels().reshape_and_cache(
             cache_k.to(self.dtype),
             cache_v.to(self.dtype),
             self.k_buffer[index],
             self.v_buffer[index],
-            compat.write_location(loc_info).to(torch.int32),  # the kernel reads 32 bits a slot
+            slots,
             None,
             None,
             0,

@@ -1,0 +1,34 @@
+"""The reference plugin on a real SGLang: run by ``tox -e sglang-<release>``."""
+
+import importlib.util
+import os
+
+import pytest
+
+os.environ.setdefault("SGLANG_CONTRACTS_SDK", "shim")
+os.environ.setdefault("TRITON_INTERPRET", "1")  # upstream's own allocator, up to 0.5.21
+if importlib.util.find_spec("sglang") is None:
+    collect_ignore_glob = ["test_*.py"]
+else:
+    from sglang_contracts.live import shim
+
+    shim.install()
+    os.environ.update(shim.environment())
+
+
+@pytest.fixture(scope="session")
+def builder():
+    from sglang_contracts.live.build import Builder
+
+    return Builder()
+
+
+@pytest.fixture
+def card():
+    """The simulated card, with its recorder."""
+    from sglang_contracts.fakes import kunlun_device
+
+    if kunlun_device.unsupported():
+        pytest.skip(kunlun_device.unsupported())
+    with kunlun_device.activate() as recorder:
+        yield recorder

@@ -1,4 +1,4 @@
-"""``new``: start a contract."""
+"""``new``: start a contract or a rule."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from sglang_contracts.cli import options
 
 @click.group(
     name="new",
-    epilog=options.examples("sglang-contracts new contract speculative-worker"),
+    epilog=options.examples(
+        "sglang-contracts new contract speculative-worker",
+        "sglang-contracts new rule default-changed",
+    ),
 )
 def command() -> None:
-    """Start a contract: a stub with a failing test."""
+    """Start a contract or a rule: a stub with a failing test."""
 
 
 @command.command(
@@ -33,4 +36,22 @@ def contract(name: str, into: Path | None) -> int:
 
     written, test = new_contract(name, into)
     click.echo(f"{written}\n{test}\nThe test fails until the TODOs are replaced.")
+    return 0
+
+
+@command.command(name="rule", epilog=options.examples("sglang-contracts new rule default-changed"))
+@click.argument("name")
+@click.option(
+    "--checkout",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="The project's top folder.  [default: the one this command runs from]",
+)
+def rule(name: str, checkout: Path | None) -> int:
+    """Append a rule's page to the pages, and write a test that fails until it is filled in."""
+    from sglang_contracts import paths
+    from sglang_contracts.report.stub import new_rule
+
+    pages, test = new_rule(name, checkout if checkout is not None else paths.package().parent)
+    click.echo(f"{pages}\n{test}\nThe test fails until the TODOs are replaced.")
     return 0

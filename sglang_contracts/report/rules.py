@@ -16,7 +16,11 @@ else:
 @functools.cache
 def rule_pages() -> Mapping[str, Mapping[str, str]]:
     """Rule → its page: ``title``, ``why``, ``broken``, ``fixed``, ``fix``."""
-    text = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
+    return read_pages(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+
+
+def read_pages(text: str) -> Mapping[str, Mapping[str, str]]:
+    """The pages in the text of such a file."""
     pages: Mapping[str, Mapping[str, str]] = tomllib.loads(text)
     return pages
 

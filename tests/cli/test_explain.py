@@ -10,7 +10,7 @@ import pytest
 from sglang_contracts.cli import index
 from sglang_contracts.contract.load import parse_contract
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.report.rules import rule_pages
+from sglang_contracts.report.rules import read_pages, rule_pages
 from sglang_contracts.report.words import CLAUSE_WORDINGS, WORDINGS
 from sglang_contracts.surface import load_catalog
 
@@ -238,3 +238,19 @@ def test_a_new_contract_is_a_stub_with_a_test(run, tmp_path):
     assert (folder / "my-interface.toml").is_file()
     assert run("new", "contract", "my-interface", "--into", folder).code == 2
     assert run("new", "contract", "My Interface", "--into", folder).code == 2
+
+
+def test_a_new_rule_is_a_page_with_a_failing_test(run, tmp_path):
+    (tmp_path / "tests" / "verify").mkdir(parents=True)
+    pages = tmp_path / "sglang_contracts" / "report" / "rules.toml"
+    pages.parent.mkdir(parents=True)
+    pages.write_text('[field-removed]\ntitle = "x"\n')
+    ran = run("new", "rule", "default-changed", "--checkout", tmp_path)
+    assert ran.code == 0
+    assert set(read_pages(pages.read_text())) == {"field-removed", "default-changed"}
+    test = tmp_path / "tests" / "verify" / "test_rule_default_changed.py"
+    compile(test.read_text(), str(test), "exec")
+    assert run("new", "rule", "default-changed", "--checkout", tmp_path).code == 2
+    assert run("new", "rule", "field-removed", "--checkout", tmp_path).code == 2
+    assert run("new", "rule", "Field", "--checkout", tmp_path).code == 2
+    assert run("new", "rule", "other", "--checkout", tmp_path / "tests").code == 2

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import msgspec
 from packaging.version import InvalidVersion, Version
@@ -24,13 +25,17 @@ FORMAT = 1
 RecordId = tuple[str, str]
 """Release in which a frame was last changed, and the frame's name: equal where it is the same."""
 
+Decoder: TypeAlias = "msgspec.msgpack.Decoder[Any]"
+
 _RAW_KEPT = 4000
 _MODULES_KEPT = 2500
 
 _MODULE = msgspec.msgpack.Decoder(Module)
-_CALLS = msgspec.msgpack.Decoder(dict[str, dict[str, tuple[Call, ...]]])
-_NAMED = msgspec.msgpack.Decoder(dict[str, dict[str, list[str]]])
-_PLACES = msgspec.msgpack.Decoder(dict[str, list[str]])
+_SHARD = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])  # an entry is decoded when it is asked for
+_CALLS = msgspec.msgpack.Decoder(dict[str, tuple[Call, ...]])
+_MODULES = msgspec.msgpack.Decoder(dict[str, tuple[str, ...]])
+_PLACES = msgspec.msgpack.Decoder(tuple[str, ...])
+_REGISTRATIONS = msgspec.msgpack.Decoder(dict[str, dict[str, tuple[str, ...]]])
 _FLAGS = msgspec.msgpack.Decoder(list[tuple[str, Flag]])
 _VARIABLES = msgspec.msgpack.Decoder(dict[str, str])
 
@@ -150,17 +155,24 @@ class Catalog:
         key = (release, frame)
         if key in self._located:
             return self._located[key]
+        passed = []
         at = release
         found: RecordId | None = None
         while at:
+            key = (at, frame)
+            if key in self._located:
+                found = self._located[key]
+                break
+            passed.append(key)
             pack = self.pack(at)
             if frame in pack.where:
-                found = (at, frame)
+                found = key
                 break
             if frame in pack.removed:
                 break
             at = pack.header.base
-        self._located[key] = found
+        for key in passed:
+            self._located[key] = found
         return found
 
     def raw(self, record: RecordId) -> bytes:
@@ -181,7 +193,7 @@ class Catalog:
             self._raw.popitem(last=False)
         return raw
 
-    def decoded(self, record: RecordId, decoder: msgspec.msgpack.Decoder) -> object:  # type: ignore[type-arg]
+    def decoded(self, record: RecordId, decoder: Decoder) -> object:
         """A frame, decoded; the last few thousand are kept."""
         value = self._decoded.get(record)
         if value is None:
@@ -206,7 +218,7 @@ class Catalog:
         return {name: self.raw(record) for name, record in located.items() if record is not None}
 
     def changed(self, release: str) -> frozenset[str]:
-        """Modules whose record differs from that of the release's base (new and removed included)."""
+        """Modules whose record differs from the base's (new and removed included)."""
         pack = self.pack(release)
         names = [name for name in (*pack.where, *pack.removed) if name.startswith("m:")]
         return frozenset(name[2:] for name in names)
@@ -236,7 +248,7 @@ class Surface(Resolver):
         return self._names
 
     def module(self, name: str) -> Module | None:
-        """One module's record; None where the release does not have it (or it is a plain folder)."""
+        """One module's record; None where the release has none (or only a folder of that name)."""
         record = self.catalog.locate(self.release, f"m:{name}")
         if record is None:
             return None
@@ -258,8 +270,17 @@ class Surface(Resolver):
 
     def callers(self, name: str) -> list[tuple[str, Call]]:
         """Every form in which this release calls something of that last name, with the module."""
-        table = self._shard("c", name, _CALLS).get(name, {})
+        table: dict[str, tuple[Call, ...]] = self._entry("c", name, _CALLS) or {}
         return [(module, form) for module, forms in table.items() for form in forms]
+
+    def is_called_on(self, name: str, receivers: Iterable[str]) -> bool:
+        """Whether this release calls ``name`` on a receiver of one of these last names."""
+        raw = self._shard("c", name).get(name)
+        # The text is searched before anything is decoded: most names are called on others.
+        if raw is None or not any(each.encode() in bytes(raw) for each in receivers):
+            return False
+        wanted = frozenset(receivers)
+        return any(form.receiver in wanted for _, form in self.callers(name))
 
     def readers(self, receiver: str) -> dict[str, tuple[str, ...]]:
         """Attributes this release reads off receivers of that last name → modules that do.
@@ -268,39 +289,36 @@ class Surface(Resolver):
         for absence (``hasattr``, ``getattr`` with a default). Calls are not reads: see
         :meth:`calls_on`.
         """
-        table = self._shard("r", receiver.rstrip("?"), _NAMED).get(receiver, {})
-        return {attribute: tuple(modules) for attribute, modules in table.items()}
+        return dict(self._entry("r", receiver.rstrip("?"), _MODULES, receiver) or {})
 
     def writers(self, receiver: str) -> dict[str, tuple[str, ...]]:
         """Attributes this release assigns on receivers of that last name → modules that do."""
-        table = self._shard("r", receiver, _NAMED).get(f"{receiver}=", {})
-        return {attribute: tuple(modules) for attribute, modules in table.items()}
+        return dict(self._entry("r", receiver, _MODULES, f"{receiver}=") or {})
 
     def calls_on(self, receiver: str) -> dict[str, list[tuple[str, Call]]]:
-        """Methods this release calls on receivers of that last name → module and form of each call.
+        """Methods this release calls on receivers of that last name → module and form of each.
 
         Only methods that some class of the release defines (what none defines is not recorded).
         """
         if self._by_receiver is None:
             self._by_receiver = {}
             for index in range(SHARDS):
-                for name, table in self._frame(f"c:{index}", _CALLS).items():
-                    for module, forms in table.items():
-                        for form in forms:
-                            per_receiver = self._by_receiver.setdefault(form.receiver, {})
-                            per_receiver.setdefault(name, []).append((module, form))
+                for name in self._frame(f"c:{index}", _SHARD):
+                    for module, form in self.callers(name):
+                        per_receiver = self._by_receiver.setdefault(form.receiver, {})
+                        per_receiver.setdefault(name, []).append((module, form))
         return self._by_receiver.get(receiver, {})
 
     _by_receiver: dict[str, dict[str, list[tuple[str, Call]]]] | None = None
 
     def places(self, name: str) -> tuple[str, ...]:
         """Where a name is defined: ``module`` at top level, ``module:Class`` as a member."""
-        return tuple(self._shard("n", name, _PLACES).get(name, ()))
+        return self._entry("n", name, _PLACES) or ()
 
     def names(self) -> Iterator[str]:
         """Every name that is defined anywhere in this release."""
         for index in range(SHARDS):
-            yield from self._frame(f"n:{index}", _PLACES)
+            yield from self._frame(f"n:{index}", _SHARD)
 
     @cached_property
     def _flags(self) -> dict[str, tuple[str, Flag]]:
@@ -312,6 +330,11 @@ class Surface(Resolver):
                 if name not in flags or ours:
                     flags[name] = (module, flag)
         return flags
+
+    def flag(self, name: str) -> Flag | None:
+        """The command-line flag of that spelling (``--tp-size``)."""
+        found = self._flags.get(name)
+        return found[1] if found is not None else None
 
     def flags(self) -> dict[str, Flag]:
         """Every command-line flag of the release, by each of its spellings."""
@@ -339,14 +362,20 @@ class Surface(Resolver):
 
     def registrations(self, function: str) -> dict[str, tuple[str, ...]]:
         """Keys given to a registering function (or table) → modules that do."""
-        table = self._frame("registrations", _NAMED).get(function, {})
-        return {key: tuple(modules) for key, modules in table.items()}
+        table: dict[str, tuple[str, ...]] = self._frame("registrations", _REGISTRATIONS).get(
+            function, {}
+        )
+        return table
 
-    def _frame(self, name: str, decoder: msgspec.msgpack.Decoder):  # type: ignore[no-untyped-def, type-arg]
+    def _frame(self, name: str, decoder: Decoder) -> Any:
         record = self.catalog.locate(self.release, name)
         if record is None:
             raise self.catalog.pack(self.release).corrupt(f"it has no {name}")
         return self.catalog.decoded(record, decoder)
 
-    def _shard(self, kind: str, name: str, decoder: msgspec.msgpack.Decoder):  # type: ignore[no-untyped-def, type-arg]
-        return self._frame(f"{kind}:{shard(name)}", decoder)
+    def _shard(self, kind: str, name: str) -> dict[str, msgspec.Raw]:
+        return self._frame(f"{kind}:{shard(name)}", _SHARD)  # type: ignore[no-any-return]
+
+    def _entry(self, kind: str, name: str, decoder: Decoder, key: str = "") -> Any:
+        raw = self._shard(kind, name).get(key or name)
+        return None if raw is None else decoder.decode(raw)

@@ -1,8 +1,8 @@
 """Canonical text of an expression, the same on every supported Python.
 
-:func:`ast.unparse` differs between Python versions (parentheses in tuples, f-strings, ``match``), and
-a surface must be the same bytes whoever records it. Only what stands in annotations, defaults and
-bases matters here, so the forms are few; what is left out (a comprehension, a lambda) becomes ``…``.
+:func:`ast.unparse` differs between Python versions (parentheses in tuples, f-strings), and a
+surface must be the same bytes whoever records it. Only what stands in annotations, defaults and
+bases matters here, so the forms are few; the rest (a comprehension, a lambda) becomes ``…``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _DEPTH = 40  # deeper than any annotation; keeps hostile input from exhausting t
 
 
 def text(node: ast.expr | None, limit: int = 0) -> str:
-    """Canonical text of ``node``; empty for None; cut to ``limit`` characters where that is not 0."""
+    """Canonical text of ``node``; empty for None; cut to ``limit`` characters, if that is not 0."""
     if node is None:
         return ""
     written = _text(node, 0)

@@ -56,6 +56,7 @@ _BASE_KINDS = {
     "Protocol": Kind.PROTOCOL,
 }
 
+_ALWAYS = Condition(0)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -328,9 +329,9 @@ class _Scope:
 
 
 def conditional(
-    body: Iterable[ast.stmt], condition: Condition = Condition(0)
+    body: Iterable[ast.stmt], condition: Condition = _ALWAYS
 ) -> Iterator[tuple[ast.stmt, Condition]]:
-    """Statements of a body, those inside ``if``/``try``/``with``/loops too, each with its condition."""
+    """Statements of a body and of the blocks in it (not of functions), each with its condition."""
     for node in body:
         if isinstance(node, ast.If):
             test = expression.text(node.test)
@@ -356,7 +357,7 @@ def conditional(
             yield node, condition
 
 
-def read_class(node: ast.ClassDef, condition: Condition = Condition(0)) -> Class:
+def read_class(node: ast.ClassDef, condition: Condition = _ALWAYS) -> Class:
     """Read a class statement; members of its bases are not looked at."""
     bases = tuple(expression.text(base) for base in node.bases)
     kind = Kind(0)
@@ -557,7 +558,8 @@ class _ClassReader:
 
 def _assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements of a function that can bind attributes, nested blocks and closures included."""
-    stack: list[ast.AST] = [*body][::-1]
+    stack: list[ast.AST] = [*body]
+    stack.reverse()
     while stack:
         node = stack.pop()
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)):
@@ -577,7 +579,7 @@ def _assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def read_function(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, condition: Condition = Condition(0)
+    node: ast.FunctionDef | ast.AsyncFunctionDef, condition: Condition = _ALWAYS
 ) -> Function:
     """Read a ``def``: signature, what kind it is, what its returns tell."""
     role = Role(0)
@@ -830,7 +832,7 @@ def _lazy_import(node: ast.expr | None) -> Import | None:
 
 
 def _import_table(node: ast.Dict, own: str) -> dict[str, Import]:
-    """A dict of lazily imported names: ``{"Name": "module"}`` or ``{"Name": ("module", "attr")}``."""
+    """A dict of lazily imported names: to a module, or to a module and a name in it."""
     table: dict[str, Import] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):

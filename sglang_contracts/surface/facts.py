@@ -223,7 +223,7 @@ class Facts:
                 )
 
     def _dict(self, node: ast.Dict) -> None:
-        """A registry of deprecated environment variables: ``{"OLD": Deprecated(replacement="NEW")}``."""
+        """A registry of deprecated variables: ``{"OLD": Deprecated(replacement="NEW")}``."""
         for key, value in zip(node.keys, node.values, strict=True):
             if not (
                 isinstance(key, ast.Constant)
@@ -337,7 +337,7 @@ def _literal(node: ast.AST) -> str:
 
 
 def tail(node: ast.expr) -> str:
-    """The last name of a receiver: ``attn_backend`` of ``self.x.attn_backend``, ``f()`` of a call."""
+    """The last name of a receiver: ``b`` of ``self.a.b``, ``f()`` of a call."""
     kind = node.__class__
     if kind is ast.Name:
         return node.id  # type: ignore[attr-defined, no-any-return]

@@ -11,10 +11,11 @@ import msgspec
 from sglang_contracts.surface.model import Call, Class, Flag, Module, Usage
 
 SHARDS = 16
-"""Facts that are looked up by name over a whole release lie in this many frames of each kind: fewer
-compress better (64 would cost a tenth more for each release), more are quicker to look one name up in."""
+"""Facts that are looked up by name over a release lie in this many frames of each kind: fewer
+compress better (64 would cost a tenth more a release), more are quicker to look one name up in."""
 
-_ENCODER = msgspec.msgpack.Encoder(order="deterministic")
+_ENCODER = msgspec.msgpack.Encoder()
+_SORTED = msgspec.msgpack.Encoder(order="deterministic")
 
 
 def shard(name: str) -> int:
@@ -23,7 +24,10 @@ def shard(name: str) -> int:
 
 
 def encode(value: object) -> bytes:
-    """The bytes a value is recorded as: the same value, the same bytes."""
+    """The bytes a value is recorded as: the same value, the same bytes.
+
+    Dicts keep the order of the source: that of fields is part of an interface.
+    """
     return _ENCODER.encode(value)
 
 
@@ -57,17 +61,17 @@ def frames(modules: Mapping[str, tuple[Module, Usage]]) -> dict[str, bytes]:
             for key in keys:
                 registrations[function].setdefault(key, []).append(module_name)
     for index in range(SHARDS):
-        out[f"c:{index}"] = encode(called[index])
-        out[f"r:{index}"] = encode(reads[index])
-        out[f"n:{index}"] = encode(names[index])
-    out["environment"] = encode(environment)
-    out["flags"] = encode(flags)
-    out["registrations"] = encode(registrations)
+        out[f"c:{index}"] = _SORTED.encode(called[index])
+        out[f"r:{index}"] = _SORTED.encode(reads[index])
+        out[f"n:{index}"] = _SORTED.encode(names[index])
+    out["environment"] = _SORTED.encode(environment)
+    out["flags"] = _SORTED.encode(flags)
+    out["registrations"] = _SORTED.encode(registrations)
     return out
 
 
 def _places(modules: Iterable[tuple[str, Module]]) -> dict[str, set[str]]:
-    """Name → where it is defined: ``module`` for a top-level name, ``module:Class`` for a member."""
+    """Name → where it is defined: ``module`` at top level, ``module:Class`` for a member."""
     places: dict[str, set[str]] = defaultdict(set)
 
     def members(where: str, found: Class) -> None:

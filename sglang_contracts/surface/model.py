@@ -14,6 +14,9 @@ import enum
 
 import msgspec
 
+# ``gc=False`` throughout: records are trees, never cycles, and the collector would walk hundreds of
+# thousands of them again and again.
+
 
 class Condition(enum.IntFlag):
     """Under what a definition stands (0: unconditionally)."""
@@ -60,7 +63,7 @@ class ParameterKind(enum.IntEnum):
     VAR_KEYWORD = 4
 
 
-class Parameter(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Parameter(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """One parameter of a function."""
 
     name: str
@@ -101,7 +104,7 @@ class Role(enum.IntFlag):
     """Upstream's prose says ``[Planned]``: the core does not call it yet."""
 
 
-class Function(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Function(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """A function or method."""
 
     parameters: tuple[Parameter, ...] = ()
@@ -126,7 +129,7 @@ class Function(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True)
     """Methods called on ``self`` in its body, sorted."""
 
 
-class Attribute(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Attribute(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """A field, class attribute, enum member, or attribute assigned on ``self``."""
 
     annotation: str = ""
@@ -142,7 +145,7 @@ class Attribute(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True
     """For a field: whether the constructor takes it (False: ``init=False`` or ``ClassVar``)."""
 
 
-class Class(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Class(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """A class; members are its *own*, inherited ones are found by the resolver."""
 
     bases: tuple[str, ...] = ()
@@ -156,7 +159,7 @@ class Class(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     line: int = 0
 
 
-class Value(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Value(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """A module-level name bound to something that is neither class, function nor import."""
 
     annotation: str = ""
@@ -167,7 +170,7 @@ class Value(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     line: int = 0
 
 
-class Import(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Import(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """A name that a module binds by importing it."""
 
     module: str
@@ -179,7 +182,7 @@ class Import(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     """Imported inside a function: evidence only, the module does not offer it."""
 
 
-class Call(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Call(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """One form in which this module calls something."""
 
     receiver: str = ""
@@ -195,7 +198,7 @@ class Call(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     """Number of targets the result is unpacked to at once (0: it is not)."""
 
 
-class Flag(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Flag(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """A command-line flag, as ``add_argument`` registers it."""
 
     names: tuple[str, ...]
@@ -211,7 +214,7 @@ class Flag(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     """What its help or action says to use instead, where it says that it is deprecated."""
 
 
-class Module(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+class Module(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """One module of a release."""
 
     package: bool = False
@@ -232,14 +235,17 @@ class Module(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """What one module *does*: the other half of each contract. Kept apart from :class:`Module`, so that
-    a module whose API stays the same stays the same record, whatever it calls."""
+    """What one module *does*: the other half of each contract.
+
+    Kept apart from :class:`Module`, so that a module whose API stays the same stays the same
+    record, whatever it calls.
+    """
 
     calls: dict[str, tuple[Call, ...]] = {}
     """Callee's last name → the different forms in which it is called here."""
     reads: dict[str, tuple[str, ...]] = {}
-    """Receiver's last name (see :class:`Call`) → attributes read off it (not called), sorted. Under the
-    name with ``?`` at its end: those asked for softly, with ``hasattr`` or ``getattr``."""
+    """Receiver's last name (see :class:`Call`) → attributes read off it (not called), sorted. Under
+    the name with ``?`` at its end: those asked for softly, with ``hasattr`` or ``getattr``."""
     writes: dict[str, tuple[str, ...]] = {}
     """The same for attributes assigned on it (``self`` excluded)."""
     flags: tuple[Flag, ...] = ()

@@ -1,4 +1,4 @@
-"""Getting wheels, and knowing which there are: with the user's own pip, mirrors and caches included."""
+"""Getting wheels, and knowing which there are: with the user's own pip, its mirrors and caches."""
 
 from __future__ import annotations
 

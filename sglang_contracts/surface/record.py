@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -33,11 +35,12 @@ def read_modules(
     names = wheel.modules(only)
     out: dict[str, tuple[Module, Usage]] = {}
     if jobs <= 1:
-        for done, name in enumerate(names, 1):
-            source, package = wheel.source(name)
-            out[name] = extract(source, name, package=package)
-            if progress:
-                progress(done, len(names))
+        with _collector_off():
+            for done, name in enumerate(names, 1):
+                source, package = wheel.source(name)
+                out[name] = extract(source, name, package=package)
+                if progress:
+                    progress(done, len(names))
         return out
     from concurrent.futures import ProcessPoolExecutor
 
@@ -59,10 +62,27 @@ def read_modules(
 def _read_part(path: str, names: list[str]) -> bytes:
     wheel = Wheel(Path(path))
     read = []
-    for name in names:
-        source, package = wheel.source(name)
-        read.append(extract(source, name, package=package))
+    with _collector_off():
+        for name in names:
+            source, package = wheel.source(name)
+            read.append(extract(source, name, package=package))
     return encode(read)
+
+
+@contextlib.contextmanager
+def _collector_off() -> Iterator[None]:
+    """Without the cycle collector, which takes a third of the time and finds nothing.
+
+    A syntax tree has no cycles, so reference counts free it; the collector only walks millions of
+    young nodes again and again.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def write_pack(

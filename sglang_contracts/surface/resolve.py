@@ -1,8 +1,8 @@
 """Names over modules: what a dotted name means in a release, inherited members included.
 
-Everything that makes a name *be there* without a definition in its module is followed here: re-exports,
-star imports, lazy ``__getattr__``, submodules of namespace packages, aliases, base classes in other
-modules, classes assembled at import (``ServerArgs`` since 0.5.20).
+Everything that makes a name *be there* without a definition in its module is followed here:
+re-exports, star imports, lazy ``__getattr__``, submodules of namespace packages, aliases, base
+classes in other modules, classes assembled at import (``ServerArgs`` since 0.5.20).
 """
 
 from __future__ import annotations
@@ -61,11 +61,47 @@ class Symbol:
 
 
 CLOSED_BASES = frozenset(
-    "object ABC abc.ABC Enum IntEnum StrEnum Flag IntFlag enum.Enum enum.IntEnum enum.Flag enum.IntFlag "
-    "Protocol Generic NamedTuple TypedDict typing.NamedTuple typing.Protocol typing.Generic str int "
-    "float dict list tuple set bytes Exception RuntimeError ValueError "
-    "msgspec.Struct Struct BaseModel pydantic.BaseModel "
-    "Thread threading.Thread nn.Module torch.nn.Module Module".split()
+    [
+        "object",
+        "ABC",
+        "abc.ABC",
+        "Enum",
+        "IntEnum",
+        "StrEnum",
+        "Flag",
+        "IntFlag",
+        "enum.Enum",
+        "enum.IntEnum",
+        "enum.Flag",
+        "enum.IntFlag",
+        "Protocol",
+        "Generic",
+        "NamedTuple",
+        "TypedDict",
+        "typing.NamedTuple",
+        "typing.Protocol",
+        "typing.Generic",
+        "str",
+        "int",
+        "float",
+        "dict",
+        "list",
+        "tuple",
+        "set",
+        "bytes",
+        "Exception",
+        "RuntimeError",
+        "ValueError",
+        "msgspec.Struct",
+        "Struct",
+        "BaseModel",
+        "pydantic.BaseModel",
+        "Thread",
+        "threading.Thread",
+        "nn.Module",
+        "torch.nn.Module",
+        "Module",
+    ]
 )
 """External bases of which it is known that they do not add the names a release defines."""
 
@@ -150,7 +186,7 @@ class Resolver:
         return self._top(module, name, frozenset())
 
     def scope(self, module: str, name: str) -> Symbol | None:
-        """A name as an annotation in ``module`` means it: ``TYPE_CHECKING`` and local imports too."""
+        """A name as an annotation means it: ``TYPE_CHECKING`` and local imports count, too."""
         found = self.top(module, name)
         if found is not None:
             return found
@@ -193,6 +229,14 @@ class Resolver:
                         found = self.member(owner, name)
                         if found is not None:
                             out[name] = found
+        return out
+
+    def member_names(self, owner: Symbol) -> set[str]:
+        """Names of all members of a class, inherited ones included."""
+        out: set[str] = set()
+        for each in self.mro(owner):
+            if isinstance(each.node, Class):
+                out.update(each.node.methods, each.node.attributes, each.node.classes)
         return out
 
     def mro(self, owner: Symbol) -> tuple[Symbol, ...]:
@@ -257,7 +301,6 @@ class Resolver:
         out: dict[str, Attribute] = {}
         for each in reversed(self.mro(owner)):
             if isinstance(each.node, Class):
-                # A record is stored with its names sorted: the order of definition is in the lines.
                 for name, attribute in sorted(
                     each.node.attributes.items(), key=lambda pair: pair[1].line
                 ):
@@ -292,7 +335,7 @@ class Resolver:
             return None
         return self._strings(module, tree, 0)
 
-    # -- how a name is found ------------------------------------------------------------------------
+    # -- how a name is found -----------------------------------------------------------------
 
     def _top(self, module: str, name: str, seen: frozenset[tuple[str, str]]) -> Symbol | None:
         key = (module, name)
@@ -376,8 +419,8 @@ class Resolver:
             found = self.find(target.module)
         else:
             found = self._top(target.module, target.name, seen)
-        # An import that leads nowhere would have failed already when the module was imported, unless
-        # it is guarded: what it gives is not known.
+        # An import that leads nowhere would have failed already when the module was imported,
+        # unless it is guarded: what it gives is not known.
         return found or Symbol(target.module, target.name, "external")
 
     def _assembled(self, module: str, name: str, record: Module) -> Class:

@@ -118,7 +118,7 @@ def parameters(surface: Surface, symbol: Symbol) -> tuple[Parameter, ...]:
 
 def _flag(surface: Surface, text: str) -> Found | None:
     name, _, value = text.partition("(")
-    flag = surface.flags().get(name)
+    flag = surface.flag(name)
     if flag is None:
         return None
     choices = surface.flag_choices(name)

@@ -1,10 +1,10 @@
 """The file format of recorded surfaces: one append-only *pack* for each release.
 
-A pack is a set of named *frames*. A frame is compressed with frames of the pack's base release as
-dictionary: with the one of the same name, where there is one (what two releases share then costs
-almost nothing), else with those of its neighbours (a new module is most like its siblings). What is
-unchanged is not in the pack at all; what vanished is listed. A frame can be read without the rest of
-its release, through the chain of its dictionaries.
+A pack is a set of named *frames*. A frame is compressed with frames of the base release as
+dictionary: with the one of the same name, where there is one (what two releases share costs
+almost nothing then), else with those of its neighbours (a new module is most like its siblings).
+What is unchanged is not in the pack at all; what vanished is listed. A frame can be read without
+the rest of its release, through the chain of its dictionaries.
 
 Layout: magic, header length (4 bytes, big-endian), header (msgpack, zstd), frames in header order.
 """
@@ -202,7 +202,7 @@ class _Neighbours:
             self._by_last.setdefault(name.rpartition(".")[2], []).append(name)
 
     def of(self, name: str) -> tuple[str, ...]:
-        """The modules before and after it by name, and two of the same last name: it may have moved."""
+        """The modules before and after it by name, and two of the same last name (a move)."""
         at = bisect.bisect(self._names, name)
         found = self._names[max(0, at - 1) : at + 1]
         found += self._by_last.get(name.rpartition(".")[2], [])[:2]

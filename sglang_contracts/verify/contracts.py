@@ -1,4 +1,4 @@
-"""Contracts × releases: is each clause true of each recorded release, and are its bounds sharp?
+"""Contracts x releases: is each clause true of each recorded release, and are its bounds sharp?
 
 A clause's range must say *present* exactly where the surface has it: not merely "from here on", but
 not a release too early nor too late. That is proved for every clause and every release.
@@ -6,9 +6,11 @@ not a release too early nor too late. That is proved for every clause and every 
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -27,16 +29,34 @@ from sglang_contracts.verify.finding import (
     Suggestion,
     Verdict,
 )
+from sglang_contracts.verify.lens import Lens
 from sglang_contracts.verify.mining import coverage, read_or_called
 
 if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog, Surface
+    from sglang_contracts.surface.catalog import Decoder
 
 CHECKED = SURFACE_KINDS | {Kind.OBLIGATION}
 """Kinds of clause that a surface can answer; the others are proved on running releases."""
 
 Progress = Callable[[int, int], None]
 """Called with releases done and releases in all."""
+
+
+class _ClauseLens(Lens):
+    """A lens that follows the facts looked up over a whole release (flags, readers) as well."""
+
+    def _frame(self, name: str, decoder: Decoder) -> Any:
+        key = f"frame:{name}"
+        self.touch(key)
+        if key not in self._seen:
+            self._seen[key] = self._state(key)
+        return super()._frame(name, decoder)
+
+    def _state(self, name: str) -> object:
+        if name.startswith("frame:"):
+            return self.catalog.locate(self.release, name[6:])
+        return super()._state(name)
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -48,6 +68,103 @@ class Proposal(msgspec.Struct, frozen=True):
     """Empty: it is present in every recorded release."""
     never: bool = False
     """No recorded release has it: the clause is to be removed."""
+
+
+_MEMBER = re.compile(r"([\w.]+:[\w.]+)\.(\w+)")
+
+
+class Facts:
+    """What the surfaces answer to clauses, over releases in a row.
+
+    Most clauses are on members of a few dozen classes: for those the class's members are looked up
+    once a release. An answer is worked out again only where a module it stands on has changed.
+
+    Args:
+        catalog: All recorded releases.
+        release: The one to begin with.
+    """
+
+    def __init__(self, catalog: Catalog, release: str) -> None:
+        self.lens = _ClauseLens(catalog, release)
+        self._answers: dict[tuple[str, str], tuple[Any, frozenset[str]]] = {}
+        self._plans: dict[str, tuple[tuple[str, str], ...] | None] = {}
+        self._holds: dict[tuple[str, ...], bool] = {}
+
+    @property
+    def release(self) -> str:
+        """The release at hand."""
+        return self.lens.release
+
+    def move(self, release: str) -> None:
+        """Go on to another release: what stands on changed modules is forgotten."""
+        changed = self.lens.move(release)
+        self._holds.clear()
+        for key in [key for key, (_, on) in self._answers.items() if not on.isdisjoint(changed)]:
+            del self._answers[key]
+
+    def expected(self, clause: Clause) -> bool:
+        """Whether the clause's range says that the release has its subject."""
+        known = self._holds.get(clause.sglang)
+        if known is None:
+            known = self._holds[clause.sglang] = clause.holds_in(self.release)
+        return known
+
+    def present(self, clause: Clause) -> bool:
+        """Whether the release has the clause's subject, under any of its spellings."""
+        if clause.id not in self._plans:
+            self._plans[clause.id] = _plan(clause)
+        plan = self._plans[clause.id]
+        if plan is not None:
+            for owner, name in plan:
+                members = self._once("members", owner, functools.partial(self._members, owner))
+                if members is None:
+                    break  # no class of this release: it may still be a module, or come by an alias
+                if name in members:
+                    return True
+            else:
+                return False
+        found: bool = self._once(
+            "found", clause.id, lambda: presence(clause, self.lens) is not None
+        )
+        return found
+
+    def parameters(self, clause: Clause) -> tuple[str, tuple[str, ...]] | None:
+        """Name and canonical parameters of a clause's function; None where it is none."""
+        found: tuple[str, tuple[str, ...]] | None = self._once(
+            "parameters", clause.id, lambda: self._parameters(clause)
+        )
+        return found
+
+    def has(self, spelling: str) -> bool:
+        """Whether the release has something under this spelling."""
+        found: bool = self._once("has", spelling, lambda: look_up(self.lens, spelling) is not None)
+        return found
+
+    def _once(self, what: str, key: str, work: Callable[[], Any]) -> Any:
+        known = self._answers.get((what, key))
+        if known is None:
+            known = self._answers[what, key] = self.lens.track(work)
+        return known[0]
+
+    def _members(self, spelling: str) -> set[str] | None:
+        symbol = self.lens.parse(spelling)
+        if symbol is None or symbol.kind != "class":
+            return None
+        return self.lens.member_names(symbol)
+
+    def _parameters(self, clause: Clause) -> tuple[str, tuple[str, ...]] | None:
+        found = next(filter(None, map(self.lens.parse, clause.symbols)), None)
+        if found is None or not isinstance(found.node, Function):
+            return None
+        return found.name, signature(found.node, found.owner is not None)
+
+
+def _plan(clause: Clause) -> tuple[tuple[str, str], ...] | None:
+    """Class and member of each spelling, where all of them are members."""
+    if clause.kind is Kind.OBLIGATION:
+        return None
+    matches = [_MEMBER.fullmatch(spelling) for spelling in clause.symbols]
+    return tuple((match[1], match[2]) for match in matches if match) if all(matches) else None
 
 
 def verify_contracts(
@@ -67,7 +184,7 @@ def verify_contracts(
 
     Returns:
         A report whose findings have role ``clause``. ``facts``: ``clauses``, ``releases``,
-        ``checked`` (clause × release pairs answered), ``unproved`` (clauses that only a running
+        ``checked`` (clause x release pairs answered), ``unproved`` (clauses that only a running
         release can answer), ``coverage`` (by contract: ``[contracted, mined]``) and ``proposals``.
     """
     key = _key(contracts, catalog, releases)
@@ -82,13 +199,17 @@ def verify_contracts(
     ]
     reports: list[ReleaseReport] = []
     wrong: dict[str, tuple[Contract, Clause]] = {}
+    facts: Facts | None = None
     for done, release in enumerate(releases, 1):
-        surface = catalog.surface(release)
+        if facts is None:
+            facts = Facts(catalog, catalog.known(release))
+        else:
+            facts.move(catalog.known(release))
         findings: list[Finding] = []
         for contract, clause in checked:
-            found = check_clause(contract, clause, surface)
-            if found:
-                findings += found
+            problem = check_clause(contract, clause, facts)
+            if problem is not None:
+                findings.append(problem)
                 wrong[clause.id] = (contract, clause)
         verdict = Verdict.BROKEN if findings else Verdict.COMPATIBLE
         reports.append(ReleaseReport(release, verdict, tuple(findings)))
@@ -111,24 +232,17 @@ def verify_contracts(
     return report
 
 
-def check_clause(contract: Contract, clause: Clause, surface: Surface) -> list[Finding]:
-    """What is wrong with one clause in one release."""
-    found = presence(clause, surface)
-    expected = clause.holds_in(surface.release)
-    if (found is not None) != expected:
+def check_clause(contract: Contract, clause: Clause, facts: Facts) -> Finding | None:
+    """What is wrong with one clause in the release at hand; None: it holds, with sharp bounds."""
+    expected, found = facts.expected(clause), facts.present(clause)
+    if found != expected:
         # A clause that may be left out still has sharp bounds: the name is there or it is not.
-        return [_bounds(contract, clause, surface.release, found is not None)]
-    if not expected or found is None:
-        return []
-    out = [
-        finding
-        for finding in (
-            _parameters(contract, clause, surface, found),
-            _replacement(contract, clause, surface),
-        )
-        if finding is not None
-    ]
-    return out
+        return _bounds(contract, clause, facts.release, found)
+    if found and clause.parameters:
+        return _signature(contract, clause, facts)
+    if not found and clause.replaced_by:
+        return _replacement(contract, clause, facts)
+    return None
 
 
 def presence(clause: Clause, surface: Surface) -> Found | None:
@@ -178,50 +292,43 @@ def _bounds(contract: Contract, clause: Clause, release: str, present: bool) -> 
     )
 
 
-def _parameters(
-    contract: Contract, clause: Clause, surface: Surface, found: Found
-) -> Finding | None:
-    stated = variant(clause.parameters, surface.release)
-    node = found.symbol.node if found.symbol is not None else None
-    if stated is None or not isinstance(node, Function):
-        return None
-    symbol = found.symbol
-    assert symbol is not None
-    actual = signature(node, symbol.owner is not None)
-    if actual == stated:
+def _signature(contract: Contract, clause: Clause, facts: Facts) -> Finding | None:
+    stated = variant(clause.parameters, facts.release)
+    actual = facts.parameters(clause) if stated is not None else None
+    if stated is None or actual is None or actual[1] == stated:
         return None
     return Finding(
         rule="clause-signature",
         severity=Severity.ERROR,
-        symbol=symbol.name,
+        symbol=actual[0],
         locations=_where(contract, clause),
         role="clause",
         old=", ".join(stated),
-        new=", ".join(actual),
-        detail=f"takes ({', '.join(actual)}), not ({', '.join(stated)})",
+        new=", ".join(actual[1]),
+        detail=f"takes ({', '.join(actual[1])}), not ({', '.join(stated)})",
         clause=clause.id,
     )
 
 
-def _replacement(contract: Contract, clause: Clause, surface: Surface) -> Finding | None:
-    """A replacement that claims to hold together with the clause must be there, too."""
+def _replacement(contract: Contract, clause: Clause, facts: Facts) -> Finding | None:
+    """What is said to stand in for it in this release must be there."""
     for each in clause.replaced_by:
-        if not each.sglang or not each.applies(surface.release):
+        if not each.sglang or not each.applies(facts.release):
             continue
-        if ":" in each.use and "(" not in each.use and look_up(surface, each.use) is None:
+        if ":" in each.use and "(" not in each.use and not facts.has(each.use):
             return Finding(
                 rule="clause-replacement",
                 severity=Severity.ERROR,
                 symbol=each.use,
                 locations=_where(contract, clause),
                 role="clause",
-                detail=f"is said to replace {clause.name}, but is not in {surface.release}",
+                detail=f"is said to replace {clause.name}, but is not in {facts.release}",
                 clause=clause.id,
             )
     return None
 
 
-# -- what was worked out once is kept: the answer depends on the recorded bytes and the contracts alone
+# -- what was worked out once is kept: it depends on the recorded bytes and the contracts alone
 
 
 def _key(contracts: Sequence[Contract], catalog: Catalog, releases: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What changed between two releases in what contracts speak of: not the thousands of other changes."""
+"""What changed between two releases in what contracts speak of, and nothing else."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def diff(
         symbols: Compare these spellings instead (what a plugin uses).
 
     Returns:
-        A report with one entry, ``new``: a finding for each clause (or symbol) that differs, of rules
-        ``removed`` (error), ``changed`` (warning), ``added`` (note), ``behaviour-changed`` (of the
-        clause's own severity) and ``newly-expected`` (warning: upstream reads or calls it off a
+        A report with one entry, ``new``: a finding for each clause (or symbol) that differs, of
+        rules ``removed`` (error), ``changed`` (warning), ``added`` (note), ``behaviour-changed``
+        (of the clause's own severity) and ``newly-expected`` (warning: upstream reads or calls it off a
         plugin's object since). ``facts`` has ``old``, ``new`` and ``compared``.
     """
     before, after = catalog.surface(old), catalog.surface(new)
@@ -70,8 +70,10 @@ def diff(
 
 
 def newly_expected(contracts: Sequence[Contract], before: Surface, after: Surface) -> list[Finding]:
-    """What ``after`` reads or calls off a contract's objects that ``before`` did not, where no class
-    of the contract declares it and no clause says it: candidates for an obligation."""
+    """What a release has begun to read or call off a plugin's objects: obligations to be.
+
+    Left out is what a class of the contract declares, and what a clause says already.
+    """
     out = []
     for contract in contracts:
         if contract.provider == "sglang" or not contract.known_as:

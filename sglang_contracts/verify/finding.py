@@ -69,8 +69,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     first_broken: str | None = None
     suggestion: Suggestion | None = None
     role: str = "use"
-    """How the plugin relies on it: ``use``, ``call``, ``override``, ``subclass``, ``patch``, ``hook``,
-    ``guard``, ``launch``, ``clause``."""
+    """How the plugin relies on it: ``use``, ``call``, ``override``, ``subclass``, ``patch``,
+    ``hook``, ``guard``, ``launch``, ``clause``."""
     old: str = ""
     """What it was (a signature, an annotation, a value)."""
     new: str = ""
@@ -92,7 +92,7 @@ class ReleaseReport(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something about the run, not about a release: a skipped file, an entry that matched nothing."""
+    """Something about the run, not about a release: a skipped file, an entry without a match."""
 
     text: str
     location: Location | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+from packaging.version import Version
 
 from sglang_contracts.contract.model import Contract, Kind
 
@@ -35,9 +36,10 @@ def read_or_called(surface: Surface, receivers: Iterable[str], name: str) -> tup
         modules.update(surface.readers(receiver).get(name, ()))
         # A bound method is passed on by reading it, so a read counts for what is called as well;
         # a call counts for what is read, since it reads first.
-        modules.update(
-            module for module, form in surface.callers(name) if form.receiver == receiver
-        )
+        if surface.is_called_on(name, (receiver,)):
+            modules.update(
+                module for module, form in surface.callers(name) if form.receiver == receiver
+            )
     return tuple(sorted(modules))
 
 
@@ -78,42 +80,45 @@ def obligations(surface: Surface, receivers: Sequence[str], bases: Sequence[str]
 def coverage(
     contracts: Sequence[Contract], catalog: Catalog, releases: Sequence[str]
 ) -> dict[str, list[int]]:
-    """For each contract with conventional names: how many of the members that the releases read or
-    call off such objects have a clause, and how many there are.
+    """By contract with conventional names: members with a clause, of those that releases touch.
 
+    A member is touched where a release reads, writes or calls it off such an object.
     Only members that the release itself declares for the class count as mined: what is read off a
     namesake of another class is none of this contract's business.
     """
     out: dict[str, list[int]] = {}
+    mined: dict[str, set[str]] = {}
+    # From the newest back: what one release was seen to read need not be looked for in another.
+    # Of a release and its post releases the last will do.
+    last = {Version(release).release: release for release in releases}
+    for release in reversed(last.values()):
+        surface = catalog.surface(release)
+        for contract in contracts:
+            if contract.known_as and contract.targets:
+                known = mined.setdefault(contract.id, set())
+                known |= _touched(surface, contract, known)
     for contract in contracts:
-        if not contract.known_as or not contract.targets:
-            continue
-        mined: set[str] = set()
-        for release in releases:
-            surface = catalog.surface(release)
-            members: set[str] = set()
-            for target in contract.targets:
-                symbol = surface.parse(target)
-                if symbol is not None and symbol.kind == "class":
-                    members.update(surface.members(symbol))
-            for receiver in contract.known_as:
-                names = {*surface.readers(receiver), *surface.writers(receiver)}
-                names |= names_called(surface, receiver, members)
-                mined.update(names & members)
-        if mined:
+        if mined.get(contract.id):
             stated = {
                 clause.name.rpartition(".")[2]
                 for clause in contract.clauses
                 if clause.kind in _MEMBERS
             }
-            out[contract.id] = [len(mined & stated), len(mined)]
+            out[contract.id] = [len(mined[contract.id] & stated), len(mined[contract.id])]
     return out
 
 
-def names_called(surface: Surface, receiver: str, among: Iterable[str]) -> set[str]:
-    """Which of these methods a release calls on receivers of that last name."""
-    return {
-        name
-        for name in among
-        if any(form.receiver == receiver for _, form in surface.callers(name))
+def _touched(surface: Surface, contract: Contract, known: set[str]) -> set[str]:
+    """Members of a contract's class that a release reads, writes or calls, less those known."""
+    members: set[str] = set()
+    for target in contract.targets:
+        symbol = surface.parse(target)
+        if symbol is not None and symbol.kind == "class":
+            members.update(surface.member_names(symbol))
+    members -= known
+    found: set[str] = set()
+    for receiver in contract.known_as:
+        found |= members & {*surface.readers(receiver), *surface.writers(receiver)}
+    return found | {
+        name for name in members - found if surface.is_called_on(name, contract.known_as)
     }

@@ -113,6 +113,8 @@ def _findings(report: Report) -> list[str]:
                 basis = (
                     f" <small>[{escape(evidence(finding))}]</small>" if evidence(finding) else ""
                 )
+                if len(item.suggested) < len(item.releases):
+                    basis += escape(f", in {spans(item.suggested, among)}")
                 lines.append(f"fix: {escape(fix(finding))}{basis}")
             if finding.by_name:
                 lines.append("rests on the name of the object alone")

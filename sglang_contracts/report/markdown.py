@@ -126,6 +126,8 @@ def _findings(report: Report) -> list[str]:
             lines.append(f"- **{escape(what(finding))}**{escape(when)} ({code(finding.rule)})")
             if fix(finding):
                 basis = f" _({evidence(finding)})_" if evidence(finding) else ""
+                if len(item.suggested) < len(item.releases):
+                    basis += f", in {spans(item.suggested, among)}"
                 lines.append(f"  - fix: {escape(fix(finding))}{basis}")
             if finding.by_name:
                 lines.append("  - rests on the name of the object alone")

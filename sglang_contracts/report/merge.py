@@ -19,27 +19,65 @@ from sglang_contracts.verify.finding import (
 
 @dataclass(frozen=True)
 class Merged:
-    """One finding and the releases of the report in which it stands."""
+    """One break, and the releases of the report in which it stands."""
 
     finding: Finding
+    """As the newest of these releases has it."""
     releases: tuple[str, ...]
+    suggested: tuple[str, ...]
+    """Those of the releases for which the finding's suggestion is right."""
 
 
 def merged(report: Report, severities: Iterable[Severity] | None = None) -> list[Merged]:
-    """The findings of all releases, equal ones once: worst first, then by place.
+    """The findings of all releases, the same break once: worst first, then by place.
+
+    What is suggested may differ from release to release, and with it whether a thing is told as
+    removed, moved or renamed: that is the same break, told as the newest release has it.
 
     Args:
         report: What a command found.
         severities: Only these; None: all.
     """
     wanted = None if severities is None else set(severities)
-    places: dict[Finding, list[str]] = {}
+    breaks: dict[tuple[object, ...], list[tuple[str, Finding]]] = {}
     for release in report.releases:
         for finding in _joined(release.findings):
             if wanted is None or finding.severity in wanted:
-                places.setdefault(finding, []).append(release.release)
+                breaks.setdefault(_identity(finding), []).append((release.release, finding))
+    found = []
+    for versions in breaks.values():
+        newest = versions[-1][1]
+        found.append(
+            Merged(
+                newest,
+                tuple(release for release, _ in versions),
+                tuple(r for r, finding in versions if finding.suggestion == newest.suggestion),
+            )
+        )
     # Ordered by place only: the order in which an engine meets things must not show.
-    return [Merged(f, tuple(r)) for f, r in sorted(places.items(), key=lambda item: order(item[0]))]
+    return sorted(found, key=lambda item: order(item.finding))
+
+
+_FATES = ("-removed", "-moved", "-renamed")
+
+
+def _identity(finding: Finding) -> tuple[object, ...]:
+    """Equal for findings that are the same break in different releases."""
+    kind = finding.rule
+    for fate in _FATES:
+        kind = kind.removesuffix(fate)
+    return (
+        finding.severity,
+        kind,
+        finding.symbol,
+        finding.locations,
+        finding.by_name,
+        finding.first_broken,
+        finding.detail,
+        finding.old,
+        finding.new,
+        finding.clause,
+    )
 
 
 def _joined(findings: Sequence[Finding]) -> list[Finding]:

@@ -74,6 +74,8 @@ def finding_lines(item: Merged, report: Report, options: Options) -> list[str]:
     if to_do:
         if evidence(finding):
             to_do += f" [{evidence(finding)}]"
+        if len(item.suggested) < len(item.releases):
+            to_do += f", in {spans(item.suggested, [e.release for e in report.releases])}"
         lines += [paint(line, "cyan") for line in wrapped(f"fix: {to_do}", options.width, _INDENT)]
     lines += places(by_file(finding.locations), options.width, _INDENT)
     if len(item.releases) < len(report.releases):

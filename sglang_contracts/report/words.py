@@ -26,21 +26,42 @@ class Wording:
     """What to do where nothing is suggested."""
     dated: bool = True
     """Whether it is told since when."""
+    early: str = ""
+    """``what`` where no earlier release had it either: the plugin is newer than the release."""
 
 
 WORDINGS: dict[str, Wording] = {
-    "module-removed": Wording("module {name} is gone", "import {to}"),
-    "symbol-removed": Wording("{name} is gone from {module}", "use {to}"),
-    "symbol-moved": Wording("{name} is no longer in {module}", "import {to}"),
-    "field-removed": Wording("{name} is gone", "use {to}"),
-    "field-renamed": Wording("{name} has another name", "read {to}"),
-    "method-removed": Wording("{name}() is gone", "call {to}"),
-    "method-renamed": Wording("{name}() has another name", "use {to}"),
-    "enum-member-removed": Wording("enum member {name} is gone", "use {to}"),
-    "parameter-removed": Wording(
-        "{owner}() takes no {last} any more", "pass {to}", "leave it out for these releases"
+    "module-removed": Wording(
+        "module {name} is gone", "import {to}", early="module {name} is not there yet"
     ),
-    "parameter-renamed": Wording("{last} of {owner}() has another name", "pass {to}"),
+    "symbol-removed": Wording(
+        "{name} is gone from {module}", "use {to}", early="{name} is not in {module} yet"
+    ),
+    "symbol-moved": Wording(
+        "{name} is no longer in {module}", "import {to}", early="{name} is not in {module} yet"
+    ),
+    "field-removed": Wording("{name} is gone", "use {to}", early="{name} is not there yet"),
+    "field-renamed": Wording(
+        "{name} has another name", "read {to}", early="{name} has another name yet"
+    ),
+    "method-removed": Wording("{name}() is gone", "call {to}", early="{name}() is not there yet"),
+    "method-renamed": Wording(
+        "{name}() has another name", "use {to}", early="{name}() has another name yet"
+    ),
+    "enum-member-removed": Wording(
+        "enum member {name} is gone", "use {to}", early="enum member {name} is not there yet"
+    ),
+    "parameter-removed": Wording(
+        "{owner}() takes no {last} any more",
+        "pass {to}",
+        "leave it out for these releases",
+        early="{owner}() takes no {last} yet",
+    ),
+    "parameter-renamed": Wording(
+        "{last} of {owner}() has another name",
+        "pass {to}",
+        early="{last} of {owner}() has another name yet",
+    ),
     "parameter-required": Wording(
         "{owner}() requires {last}", "pass {to}", "pass it where the release has it"
     ),
@@ -54,7 +75,9 @@ WORDINGS: dict[str, Wording] = {
         "accept the new parameters, or take *args and **kwargs",
     ),
     "override-orphaned": Wording(
-        "nothing in SGLang calls an override of {name}() any more", "override {to}"
+        "nothing in SGLang calls an override of {name}() any more",
+        "override {to}",
+        early="nothing in SGLang calls an override of {name}() yet",
     ),
     "hook-missing": Wording(
         "SGLang needs {name} from the plugin's class", "provide it like {to}", "implement it"
@@ -62,11 +85,23 @@ WORDINGS: dict[str, Wording] = {
     "patch-target-missing": Wording(
         "the target of the hook or patch, {name}, is gone: it would silently not apply",
         "patch {to}",
+        early="the target of the hook or patch, {name}, is not there yet: it would silently not "
+        "apply",
     ),
-    "server-arg-removed": Wording("server argument {name} is gone", "use {to}"),
-    "env-removed": Wording("SGLang reads the variable {name} no more", "set {to}"),
+    "server-arg-removed": Wording(
+        "server argument {name} is gone",
+        "use {to}",
+        early="server argument {name} is not there yet",
+    ),
+    "env-removed": Wording(
+        "SGLang reads the variable {name} no more",
+        "set {to}",
+        early="SGLang does not read the variable {name} yet",
+    ),
     "dtype-changed": Wording("{name} has another dtype", "use {to}", "convert it"),
-    "registry-removed": Wording("{name} is not registered any more", "use {to}"),
+    "registry-removed": Wording(
+        "{name} is not registered any more", "use {to}", early="{name} is not registered yet"
+    ),
     "obligation-unmet": Wording(
         "SGLang reads {name} off the plugin's object, which does not have it",
         "provide it like {to}",
@@ -133,7 +168,7 @@ def since(finding: Finding, brief: bool = False) -> str:
         finding: The finding.
         brief: Leave out the last release that worked where the first that does not is known.
     """
-    if not _wording(finding.rule).dated:
+    if not _wording(finding.rule).dated or _is_early(finding):
         return ""
     if not finding.first_broken:
         return f"worked until {finding.last_ok}" if finding.last_ok else ""
@@ -141,11 +176,17 @@ def since(finding: Finding, brief: bool = False) -> str:
     return f"since {finding.first_broken}{until}"
 
 
+def _is_early(finding: Finding) -> bool:
+    """Whether the release is older than what the plugin uses: nothing was lost."""
+    has_history = finding.first_broken is not None and finding.last_ok is None
+    return has_history and bool(_wording(finding.rule).early)
+
+
 def what(finding: Finding) -> str:
     """What happened, in one clause without the release and without the fix."""
     wording = _wording(finding.rule)
     owner, last = split(finding.symbol)
-    text = wording.what.format(
+    text = (wording.early if _is_early(finding) else wording.what).format(
         rule=finding.rule,
         name=short(finding.symbol),
         module=module_of(finding.symbol) or "SGLang",

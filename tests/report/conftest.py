@@ -56,6 +56,7 @@ def awkward() -> Finding:
         severity=Severity.WARNING,
         symbol='sglang.srt.layers.attention.attention_registry:BACKENDS["a<b>&|%"]',
         locations=(Location("odd, name:x/ä b.py", 7, 3),),
+        last_ok="0.5.15.post1",
         first_broken="0.5.16",
         detail="100 % `gone`\nreally | <script>alert(1)</script> \x07",
         by_name=True,

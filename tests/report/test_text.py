@@ -6,7 +6,15 @@ import msgspec
 import pytest
 
 from sglang_contracts.report import Options, render
-from sglang_contracts.verify.finding import ReleaseReport, Verdict
+from sglang_contracts.verify.finding import (
+    Finding,
+    Location,
+    ReleaseReport,
+    Report,
+    Severity,
+    Suggestion,
+    Verdict,
+)
 
 TEN_SITES = """\
 error    ForwardBatch.token_to_kv_pool is gone since 0.5.13 [field-removed]
@@ -107,3 +115,41 @@ def test_lines_keep_to_the_width_unless_a_word_is_longer(reports, width):
 
 def test_control_characters_never_reach_the_terminal(reports):
     assert "\x07" not in render(reports["broken"], "text", Options(verbose=True))
+
+
+MOVED = """\
+error    fla.chunk is no longer in sglang.srt.layers since 0.5.13 [symbol-moved]
+         fix: import sglang.kernels:chunk [moved], in 0.5.15
+         p.py:1"""
+
+
+def test_a_break_whose_fix_differs_by_release_is_told_once_with_the_newest_fix():
+    lost = Finding(
+        "symbol-removed",
+        Severity.ERROR,
+        "sglang.srt.layers:fla.chunk",
+        (Location("p.py", 1),),
+        "0.5.12",
+        "0.5.13",
+    )
+    moved = msgspec.structs.replace(
+        lost, rule="symbol-moved", suggestion=Suggestion("sglang.kernels:chunk", "moved")
+    )
+    report = Report(
+        "check",
+        (
+            ReleaseReport("0.5.13", Verdict.BROKEN, (lost,)),
+            ReleaseReport("0.5.15", Verdict.BROKEN, (moved,)),
+        ),
+    )
+    lines = render(report, "text").splitlines()
+    assert "\n".join(lines[:3]) == MOVED
+    assert lines[-1] == "1 error, 0 warnings, 0 notes"
+
+
+def test_a_release_older_than_what_the_plugin_uses_has_lost_nothing():
+    early = Finding(
+        "field-removed", Severity.ERROR, "a.b:C.d", (Location("p.py", 1),), None, "0.4.6"
+    )
+    report = Report("check", (ReleaseReport("0.5.1", Verdict.BROKEN, (early,)),))
+    assert render(report, "text").startswith("error    C.d is not there yet [field-removed]")

@@ -208,6 +208,10 @@ def fix(finding: Finding) -> str:
     suggested, note = finding.suggestion.symbol, finding.suggestion.note
     if finding.suggestion.evidence == "signature" and note:
         return printable(wording.fix.format(to=note))  # the note is the whole signature
+    if note.endswith(f":{suggested}"):  # the note is the whole spelling of the suggestion
+        if module_of(note) != module_of(finding.symbol):
+            suggested = note
+        note = ""
     text = wording.fix.format(to=suggested)
     return printable(f"{text} ({note})" if note else text)
 

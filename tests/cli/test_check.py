@@ -164,8 +164,8 @@ def test_matrix_prints_every_release_and_the_requirement(run, plugin):
     assert ran.out == (
         "0.5.12        compatible\n"
         "0.5.12.post1  compatible\n"
-        "0.5.13        broken      plugin.py:2 ForwardBatch.token_to_kv_pool is gone\n"
-        "0.5.16        broken      plugin.py:2 ForwardBatch.token_to_kv_pool is gone\n"
+        "0.5.13        broken      plugin.py:2 field-removed ForwardBatch.token_to_kv_pool\n"
+        "0.5.16        broken      plugin.py:2 field-removed ForwardBatch.token_to_kv_pool\n"
         "\n"
         "compatible: 0.5.12 ... 0.5.12.post1 (2 of 4)\n"
         "requirement: sglang>=0.5.12,<0.5.13\n"

@@ -6,7 +6,7 @@ from sglang_contracts.report.merge import counts, first_break
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import VERDICT_STYLE, Paint, plural, wrapped
 from sglang_contracts.report.text import note_lines
-from sglang_contracts.report.words import what
+from sglang_contracts.report.words import short
 from sglang_contracts.verify.finding import Report, Severity
 
 
@@ -25,7 +25,13 @@ def text(report: Report, options: Options) -> str:
                 f"{first.locations[0].file}:{first.locations[0].line} " if first.locations else ""
             )
             more = f" (+{errors - 1} more)" if errors > 1 else ""
-            told = cut(place + what(first), options.width - column - 14 - len(more)) + more
+            told = (
+                cut(
+                    f"{place}{first.rule} {short(first.symbol)}",
+                    options.width - column - 14 - len(more),
+                )
+                + more
+            )
         lines.append(f"{entry.release:{column}}  {verdict}  {told}".rstrip())
     lines += note_lines(report, options)
     found = counts(report)

@@ -73,7 +73,10 @@ def command(
         strict=strict or target.settings.strict,
     )
     outcome = select(report, policy, lambda: target.check(catalog, catalog.releases))
-    result = with_range(msgspec.structs.replace(outcome.report, command="matrix"), catalog.releases)
+    result = with_range(
+        msgspec.structs.replace(outcome.report, command="matrix"),
+        options.existing_releases(catalog.releases),
+    )
     if html is not None:
         write_file(html, render(result, "html"))
     output.emit(result)

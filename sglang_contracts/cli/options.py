@@ -199,3 +199,15 @@ def catalog() -> Catalog:
     from sglang_contracts.surface import load_catalog
 
     return load_catalog()
+
+
+def existing_releases(recorded: Sequence[str]) -> tuple[str, ...]:
+    """The recorded releases, and those that are known to exist though they could not be."""
+    from sglang_contracts.errors import ContractsError
+    from sglang_contracts.surface.roster import load_roster
+
+    try:
+        missing = [each.version for each in load_roster().missing]
+    except ContractsError:
+        missing = []
+    return tuple(dict.fromkeys([*recorded, *missing]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,35 @@ def record_missing(exact: Sequence[str], catalog: Catalog, allowed: bool, quiet:
         record_one(str(version), catalog, quiet=quiet)
         changed = True
     return load_catalog() if changed else catalog
+
+
+def update_roster(catalog: Catalog, failures: Mapping[str, str]) -> None:
+    """Write the checkout's list of releases anew.
+
+    Args:
+        catalog: With what has just been recorded.
+        failures: Releases that the index has and that could not be recorded → the reason. If
+            the index has been asked today its date is written, else the old one stays.
+    """
+    import datetime
+
+    from sglang_contracts.cli.index import remembered_index
+    from sglang_contracts.surface.roster import Missing, load_roster, write_roster
+
+    path = catalog.shipped.parent / "releases.toml"
+    roster = load_roster(path) if path.is_file() else None
+    today = datetime.date.today()
+    index = remembered_index()
+    asked_today = index is not None and index.asked == today
+    checked = today.isoformat() if asked_today or roster is None else roster.checked
+    reasons = {each.version: each.reason for each in roster.missing} if roster else {}
+    reasons |= failures
+    missing = tuple(
+        Missing(release, reason)
+        for release, reason in sorted(reasons.items())
+        if release not in catalog.releases
+    )
+    write_roster(catalog, checked, missing, path)
 
 
 def _wanted(release: str) -> bool:

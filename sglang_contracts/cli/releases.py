@@ -48,8 +48,21 @@ def command(offline: bool, output: options.Output) -> int:
             }
             for release in catalog.releases
         ],
+        "missing": _missing(),
         "beyond": missing,
         "index_asked": index.asked.isoformat() if index is not None else None,
     }
     output.emit(Report("releases", notes=tuple(notes), facts=facts))
     return 0
+
+
+def _missing() -> list[dict[str, str]]:
+    """What is known to exist and could not be recorded, with the reason."""
+    from sglang_contracts.errors import ContractsError
+    from sglang_contracts.surface.roster import load_roster
+
+    try:
+        roster = load_roster()
+    except ContractsError:
+        return []
+    return [{"release": each.version, "reason": each.reason} for each in roster.missing]

@@ -16,7 +16,21 @@ def version_text() -> str:
         lines.append(f"recorded releases cannot be read: {error}")
         return "\n".join(lines)
     if releases:
-        lines.append(f"{len(releases)} SGLang releases recorded: {releases[0]} to {releases[-1]}")
+        said = f"{len(releases)} SGLang releases recorded: {releases[0]} to {releases[-1]}"
+        lines.append(said + _as_of())
     else:
         lines.append("no SGLang release is recorded")
     return "\n".join(lines)
+
+
+def _as_of() -> str:
+    """Date on which the index was asked for what is shipped."""
+    from sglang_contracts.errors import ContractsError
+    from sglang_contracts.surface.roster import load_roster
+
+    try:
+        roster = load_roster()
+    except ContractsError:
+        return ""
+    missing = f"; {len(roster.missing)} more could not be" if roster.missing else ""
+    return f" (index of {roster.checked}{missing})"

@@ -144,6 +144,7 @@ FACTS: dict[str, dict[str, Any]] = {
                 }
             ),
         },
+        "missing": {"type": "array", "items": _record({"release": _TEXT, "reason": _TEXT})},
         "beyond": _TEXTS,
         "index_asked": _OR_NULL,
     },

@@ -254,3 +254,39 @@ def test_a_new_rule_is_a_page_with_a_failing_test(run, tmp_path):
     assert run("new", "rule", "field-removed", "--checkout", tmp_path).code == 2
     assert run("new", "rule", "Field", "--checkout", tmp_path).code == 2
     assert run("new", "rule", "other", "--checkout", tmp_path / "tests").code == 2
+
+
+def test_what_is_shipped_is_listed_with_what_could_not_be(run, tmp_path, monkeypatch):
+    from sglang_contracts.surface import Catalog
+    from sglang_contracts.surface.roster import load_roster
+
+    shipped = tmp_path / "matrix" / "surfaces"
+    shipped.mkdir(parents=True)
+    for release in ("0.4.6", "0.4.6.post1"):
+        source = load_catalog().shipped / f"{release}.surface"
+        (shipped / source.name).write_bytes(source.read_bytes())
+    monkeypatch.setattr(
+        "sglang_contracts.surface.load_catalog", lambda: Catalog(shipped, tmp_path / "none")
+    )
+    monkeypatch.setattr(
+        "sglang_contracts.surface.obtain.available", lambda: ("0.4.6", "0.4.6.post1", "0.4.7")
+    )
+
+    def unreachable(release, folder):
+        raise ContractsError(f"pip cannot fetch {release}")
+
+    monkeypatch.setattr("sglang_contracts.surface.obtain.download", unreachable)
+    ran = run("record", "--shipped")
+    assert ran.code == 0
+    assert "pip cannot fetch 0.4.7" in ran.out
+    roster = load_roster(shipped.parent / "releases.toml")
+    assert [each.version for each in roster.releases] == ["0.4.6", "0.4.6.post1"]
+    assert [(each.version, each.reason) for each in roster.missing] == [
+        ("0.4.7", "pip cannot fetch 0.4.7")
+    ]
+    assert roster.checked == datetime.date.today().isoformat()
+
+
+def test_record_wants_something_to_record(run):
+    assert run("record").code == 2
+    assert run("record", "--shipped", "--into", "x").code == 2

@@ -213,7 +213,9 @@ def test_main_without_arguments_shows_help(run):
 
 
 def test_commands_with_a_report_have_a_published_schema():
-    assert set(COMMANDS) - {"record", "bump", "new"} <= set(FACTS)
+    # The others write documents of their own kind: a stub, a certificate.
+    own = {"new", "certify", "serve-check", "init", "doctor", "plan"}
+    assert set(COMMANDS) - own <= set(FACTS)
 
 
 def test_group_is_a_click_group():

@@ -34,6 +34,14 @@ def _beyond(report: Report) -> str:
     )
 
 
+def _missing(report: Report) -> list[str]:
+    missing = report.facts.get("missing")
+    return [
+        f"not recorded: {each['release']}: {each['reason']}"
+        for each in (missing if isinstance(missing, list) else [])
+    ]
+
+
 def text(report: Report, options: Options) -> str:
     """The page."""
     paint = Paint(options.color)
@@ -41,6 +49,7 @@ def text(report: Report, options: Options) -> str:
     rows = [(e["release"], f"{e['modules']} modules", _remark(e)) for e in entries]
     lines = table(rows)
     lines.append(f"{plural(len(entries), 'release')} recorded")
+    lines += _missing(report)
     style = ("yellow",) if report.facts.get("beyond") else ()
     lines += [paint(line, *style) for line in wrapped(_beyond(report), options.width, "")]
     return "\n".join([*lines, *note_lines(report, options)])
@@ -55,4 +64,5 @@ def markdown(report: Report, options: Options) -> str:
         f"| {entry['release']} | {entry['modules']} | {escape(_remark(entry))} |"
         for entry in _recorded(report)
     ]
+    lines += ["", *(f"- {escape(line)}" for line in _missing(report))]
     return "\n".join([*lines, "", escape(_beyond(report)) + ".", "", *notes(report)])

@@ -322,13 +322,15 @@ class _Loader:
         elif "[" in tail:
             good = good and tail.endswith('"]') and '["' in tail
         elif ":" in text:
+            tail, bracket, parameter = tail.partition("(")
             good = good and all(part.isidentifier() for part in tail.split("."))
+            good = good and (not bracket or parameter.removesuffix(")").isidentifier())
         if not good:
             self.fail(
                 path,
                 f"'{text}' is no symbol",
-                "write module:Qual.name, a module alone, flag:--name, env:NAME or "
-                'module:REGISTRY["key"]',
+                "write module:Qual.name, module:Qual.function(parameter), a module alone, "
+                'flag:--name, env:NAME or module:REGISTRY["key"]',
             )
 
     def symbols(self, path: KeyPath, value: object) -> tuple[str, ...]:

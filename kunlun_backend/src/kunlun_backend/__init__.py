@@ -9,7 +9,7 @@ Stable names, for tests and conformance suites:
 
 - `kunlun_backend.platform.activate()` and `kunlun_backend.hooks.register_all()`, the entry points;
 - `kunlun_backend.backend.KunlunAttentionBackend(model_runner)`: works with any object that has
-  `device`, `dtype`, `req_to_token_pool` and `token_to_kv_pool`;
+  `device`, `req_to_token_pool` and `token_to_kv_pool`;
 - `kunlun_backend.pool.KunlunMHATokenToKVPool`, constructed as SGLang's `MHATokenToKVPool`;
 - `kunlun_backend.allocator.KunlunPagedTokenToKVPoolAllocator`, as `PagedTokenToKVPoolAllocator`;
 - `kunlun_backend.sampler.sample(logits, sampling_info)`;

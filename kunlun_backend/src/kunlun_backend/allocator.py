@@ -46,19 +46,10 @@ class KunlunPagedTokenToKVPoolAllocator(PagedTokenToKVPoolAllocator):
         extend_num_tokens: int,
         num_new_pages: int | None = None,
     ) -> torch.Tensor | None:
-        """Slots for the tokens from `prefix_lens` to `seq_lens` of each request.
+        """Slots for the tokens from `prefix_lens [B]` to `seq_lens [B]` of each request.
 
-        Args:
-            prefix_lens: int64 `[B]`, on the device; `_cpu` the same on the host.
-            prefix_lens_cpu: See `prefix_lens`.
-            seq_lens: int64 `[B]`, on the device.
-            seq_lens_cpu: The same on the host.
-            last_loc: int64 `[B]`, slot of each request's last token, -1 without one.
-            extend_num_tokens: Sum of the new tokens.
-            num_new_pages: Pages that this takes, where the caller knows.
-
-        Returns:
-            int64 `[extend_num_tokens]` on the device, or None where the pool is short.
+        `last_loc [B]` is the slot of each request's last token, -1 without one. Returns int64
+        `[extend_num_tokens]` on the device, or None where the pool is short.
         """
         if num_new_pages is None:
             num_new_pages = int((self._pages(seq_lens_cpu) - self._pages(prefix_lens_cpu)).sum())

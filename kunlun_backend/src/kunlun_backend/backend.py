@@ -37,9 +37,7 @@ def _blocks(buffer: torch.Tensor, page_size: int) -> torch.Tensor:
 class KunlunAttentionBackend(compat.LegacyGraphHooks, AttentionBackend):
     """SGLang's attention backend for Kunlun, registered as `kunlun`.
 
-    Args:
-        model_runner: SGLang's `ModelRunner`, or an object with its `device`,
-            `req_to_token_pool` and `token_to_kv_pool`.
+    Of the model runner it reads `device`, `req_to_token_pool` and `token_to_kv_pool`.
     """
 
     def __init__(self, model_runner: Any) -> None:
@@ -145,8 +143,8 @@ class KunlunAttentionBackend(compat.LegacyGraphHooks, AttentionBackend):
     ) -> torch.Tensor:
         """Prefill: `q [T, H * D]` → `[T, H * Dv]`, over own tokens and cached prefix.
 
-        A batch without any prefix attends to the keys in hand; the others, and layers that share
-        another layer's keys (`k` is None), read the paged cache.
+        Without any prefix it attends to the keys in hand; otherwise, and in layers that share
+        another's keys (`k` is None), to the paged cache.
         """
         _refuse_unknown(layer, kwargs)
         k, v = self._save(k, v, layer, forward_batch, save_kv_cache)
@@ -169,8 +167,6 @@ class KunlunAttentionBackend(compat.LegacyGraphHooks, AttentionBackend):
             context_qlen_lod_xpu=metadata.q_lod,
             context_kvlen_lod_cpu=metadata.kv_lod_cpu,
             context_kvlen_lod_xpu=metadata.kv_lod,
-            alibi_slopes=None,
-            softmax_lse=None,
             swa_left=_window(layer),
             swa_right=0 if _window(layer) >= 0 else -1,
             sink=None if sinks is None else sinks.float(),

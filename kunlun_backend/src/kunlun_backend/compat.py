@@ -98,10 +98,7 @@ def _only_decode(forward_mode: Any, encoder_lens: Any, spec_info: Any) -> None:
 
 
 class LegacyPlatformHooks:
-    """Platform hooks that SGLang asked until 0.5.21, each with its clause.
-
-    From 0.5.22 on `get_kv_pool_cls(kind=…)` and `capabilities` took their places.
-    """
+    """The platform hook that SGLang asked until 0.5.21; since then, `get_kv_pool_cls(kind=…)`."""
 
     def get_mha_kv_pool_cls(self) -> type:
         """Clause `platform/get_mha_kv_pool_cls`: the multi-head KV pool."""
@@ -109,37 +106,19 @@ class LegacyPlatformHooks:
 
         return KunlunMHATokenToKVPool
 
-    def support_cuda_graph(self) -> bool:
-        """Clause `platform/support_cuda_graph`: no graph runner is shipped."""
-        return False
-
-    def support_piecewise_cuda_graph(self) -> bool:
-        """Clause `platform/support_piecewise_cuda_graph`: asked at every start until 0.5.13."""
-        return False
-
-
-def has_capabilities() -> bool:
-    """Clause `platform/capabilities`: since 0.5.22 core reads a platform's capabilities."""
-    try:
-        from sglang.srt.platforms.interface import PlatformCapabilities
-    except ImportError:
-        return False
-    return PlatformCapabilities is not None
-
 
 def keep_triton_away() -> None:
     """Clause `utils/support_triton`: until 0.5.21 a list of names decides who gets Triton.
 
     A backend that is not on the list is taken for one with Triton; so the question is answered
-    by a hook. Since 0.5.22 `capabilities.supports_triton` is asked first.
+    by a hook. Since 0.5.22 (clause `platform/capabilities`) a capability is asked first.
     """
-    if has_capabilities():
-        return
+    from sglang.srt.platforms.interface import SRTPlatform
     from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
-    HookRegistry.register(
-        "sglang.srt.utils.common.support_triton", lambda backend: False, HookType.REPLACE
-    )
+    if not hasattr(SRTPlatform, "capabilities"):
+        target = "sglang.srt.utils.common.support_triton"
+        HookRegistry.register(target, lambda backend: False, HookType.REPLACE)
 
 
 def run_as_cpu_engine() -> None:

@@ -11,8 +11,6 @@ import stat
 from pathlib import Path
 
 ENVIRONMENT = "KUNLUN_KERNEL_CACHE"
-"""Names the directory; handed on to the SDK and to spawned processes."""
-
 DEFAULT = Path("~/.cache/kunlun/kernels")
 
 
@@ -21,13 +19,7 @@ class KernelCacheError(RuntimeError):
 
 
 def prepare(directory: Path | None = None) -> Path:
-    """Make the directory and hold it to its rules.
-
-    Args:
-        directory: Where; by default what `KUNLUN_KERNEL_CACHE` names, or `~/.cache/kunlun/kernels`.
-
-    Returns:
-        The directory.
+    """Make the directory (by default what `KUNLUN_KERNEL_CACHE` names) and hold it to its rules.
 
     Raises:
         KernelCacheError: It is no directory, belongs to someone else, can be written by others, or

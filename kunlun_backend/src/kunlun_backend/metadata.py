@@ -47,17 +47,12 @@ class DecodeMetadata:
 
 
 class PageTable:
-    """Reads the pages of requests out of `ReqToTokenPool.req_to_token`.
-
-    Args:
-        req_to_token: int32 `[rows, width]`: the slot of each token of each request.
-        page_size: Slots of a page.
-    """
+    """Reads the pages of requests out of `ReqToTokenPool.req_to_token`, int32 `[rows, width]`."""
 
     def __init__(self, req_to_token: torch.Tensor, page_size: int) -> None:
         self.page_size = page_size
-        self.rows, width = req_to_token.shape
-        self.columns = -(-width // page_size)
+        self.rows: int = req_to_token.shape[0]
+        self.columns: int = -(-req_to_token.shape[1] // page_size)
         # The first token of a page stands on the page's first slot.
         self._first_slots = req_to_token[:, ::page_size]
 
@@ -73,15 +68,10 @@ class PageTable:
 
 
 class DecodeStorage:
-    """Memory for decode metadata, made once: steady decoding allocates nothing.
+    """Memory for decode metadata of up to `rows` requests, made once: decoding allocates nothing.
 
     One instance serves eager decoding, another graph capture; the views that the latter hands
     out for a batch size keep their addresses, so a captured graph stays valid.
-
-    Args:
-        table: The page table it is filled from.
-        rows: The largest batch.
-        device: Where the vectors live.
     """
 
     def __init__(self, table: PageTable, rows: int, device: torch.device | str) -> None:
@@ -108,13 +98,9 @@ class DecodeStorage:
         seq_lens: torch.Tensor,
         seq_lens_cpu: torch.Tensor | None,
     ) -> None:
-        """Write a batch into `metadata`, in place.
+        """Write a batch's `requests [B]` and lengths `[B]` into a view of this storage, in place.
 
-        Args:
-            metadata: A view of this storage.
-            requests: int32 or int64 `[B]`, rows of the request pool.
-            seq_lens: int32 or int64 `[B]`, on the device.
-            seq_lens_cpu: The same on the host; None costs one transfer.
+        Without the lengths' host copy, one transfer is paid.
         """
         size = metadata.context_lens.shape[0]
         metadata.context_lens.copy_(seq_lens[:size])
@@ -137,12 +123,7 @@ def _device_lod(lens: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 def build_extend(forward_batch: Any, table: PageTable) -> ExtendMetadata:
-    """Metadata of a batch in an extend mode.
-
-    Args:
-        forward_batch: SGLang's `ForwardBatch`; reads `extend_seq_lens`, `extend_prefix_lens`,
-            `seq_lens`, `req_pool_indices` and, where they are there, their host copies.
-        table: The page table.
+    """Metadata of a batch in an extend mode, from its lengths and their host copies.
 
     Raises:
         NotImplementedError: The batch has no extend lengths (verification of draft tokens).

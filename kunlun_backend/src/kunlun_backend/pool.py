@@ -17,8 +17,7 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
     the writes of padding tokens. The pool reserves all of it at once and never grows.
     """
 
-    arena: torch.Tensor | None = None
-    """The one reservation; every buffer of `k_buffer` and `v_buffer` is a view of it."""
+    arena: torch.Tensor | None = None  # every buffer of `k_buffer` and `v_buffer` is a view of it
 
     def _create_buffers(self) -> None:
         if compat.separates_allocation(MHATokenToKVPool):
@@ -66,17 +65,9 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
     ) -> None:
         """Write `cache_k [T, Hkv, D]` and `cache_v [T, Hkv, Dv]` to their slots.
 
-        Args:
-            layer: The attention layer, for its `layer_id`.
-            loc_info: int64 `[T]`, or a record that carries it as `loc` (`compat.write_location`).
-            cache_k: Keys.
-            cache_v: Values.
-            k_scale: Scale of a quantised cache; unused, as the pool stores the model's dtype.
-            v_scale: The same for values.
-            layer_id_override: Write another layer's buffers.
-            dcp_kv_mask: Decode context parallelism, not served.
+        `loc_info` is int64 `[T]`, or a record that carries it as `loc` (`compat.write_location`).
         """
-        del k_scale, v_scale
+        del k_scale, v_scale  # of a quantised cache, which this pool is not
         if dcp_kv_mask is not None:
             raise NotImplementedError("The Kunlun KV pool has no decode context parallelism.")
         layer_id = layer.layer_id if layer_id_override is None else layer_id_override
@@ -86,16 +77,9 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
             slots = self._slots[: slots.shape[0]].copy_(slots)
         else:  # more padding tokens than the pool has slots
             slots = slots.to(torch.int32)
-        sdk.kernels().reshape_and_cache(
-            cache_k.to(self.dtype),
-            cache_v.to(self.dtype),
-            self.k_buffer[index],
-            self.v_buffer[index],
-            slots,
-            None,
-            None,
-            0,
-        )
+        keys, values = self.k_buffer[index], self.v_buffer[index]
+        cache_k, cache_v = cache_k.to(self.dtype), cache_v.to(self.dtype)
+        sdk.kernels().reshape_and_cache(cache_k, cache_v, keys, values, slots, None, None, 0)
 
     def move_kv_cache(self, tgt_loc: torch.Tensor, src_loc: torch.Tensor) -> None:
         """Copy slots `src_loc [N]` to `tgt_loc [N]` in every layer, on the device."""

@@ -11,21 +11,12 @@ from kunlun_backend import BACKEND_NAME
 
 logger = logging.getLogger("kunlun_backend.requests")
 
-_REMEMBERED = 65536
-"""Requests whose kernels are remembered, so that each is logged once a kernel."""
+_REMEMBERED = 65536  # requests of which it is known that they were logged
 
 
 @dataclass(frozen=True)
 class Served:
-    """One batch: who computed it and with what.
-
-    Attributes:
-        kernel: The SDK's name of the attention kernel.
-        mode: SGLang's name of the forward mode.
-        requests: Request ids; empty where the release does not hand them to a backend.
-        batch_size: Requests in the batch.
-        backend: The backend's registered name.
-    """
+    """One batch: its attention kernel, forward mode and request ids (where a release has them)."""
 
     kernel: str
     mode: str
@@ -35,11 +26,7 @@ class Served:
 
 
 class RequestLog:
-    """Keeps the last batches and logs each request once for every kernel that serves it.
-
-    Args:
-        keep: Batches kept in `entries`, oldest dropped first.
-    """
+    """Keeps the last `keep` batches; logs each request once for every kernel that serves it."""
 
     def __init__(self, keep: int = 1024) -> None:
         self.entries: deque[Served] = deque(maxlen=keep)
@@ -49,7 +36,7 @@ class RequestLog:
     def record(
         self, kernel: str, mode: str, requests: Sequence[str] | None, batch_size: int
     ) -> None:
-        """Note one batch; `requests` are None where the release has no request ids here."""
+        """Note one batch; `requests` is None where a release has no ids."""
         entry = Served(kernel, mode, tuple(requests or ()), batch_size)
         self.entries.append(entry)
         if entry.requests:

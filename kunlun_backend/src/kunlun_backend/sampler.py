@@ -17,10 +17,7 @@ _TARGET = "sglang.srt.layers.sampler.top_k_top_p_min_p_sampling_from_probs_torch
 
 
 def _filtered(
-    probs: torch.Tensor,
-    top_ks: torch.Tensor,
-    top_ps: torch.Tensor,
-    min_ps: torch.Tensor | None,
+    probs: torch.Tensor, top_ks: torch.Tensor, top_ps: torch.Tensor, min_ps: torch.Tensor | None
 ) -> torch.Tensor:
     """What of `probs [B, V]` may be drawn: float32 `[B, V]`, zero elsewhere, not normalised."""
     ops = sdk.kernels()
@@ -37,31 +34,16 @@ def draw(
     top_ps: torch.Tensor,
     min_ps: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Draw one token for each row of `probs`.
-
-    Args:
-        probs: float32 `[B, V]`, rows sum to 1.
-        top_ks: int `[B]`; 1 is greedy.
-        top_ps: float32 `[B]`.
-        min_ps: float32 `[B]`, relative to the row's largest probability; None for none.
-
-    Returns:
-        int32 `[B]`.
-    """
+    """Draw one token for each row of `probs [B, V]`: int32 `[B]`; a `top_k` of 1 is greedy."""
     sampled = torch.multinomial(_filtered(probs, top_ks, top_ps, min_ps), 1).view(-1)
     return torch.where(top_ks == 1, probs.argmax(-1), sampled).to(torch.int32)
 
 
 def sample(logits: torch.Tensor, sampling_info: Any) -> torch.Tensor:
-    """The next token of each request.
+    """The next token of each request, int32 `[B]`, from `logits [B, V]`.
 
-    Args:
-        logits: `[B, V]`.
-        sampling_info: SGLang's `SamplingBatchInfo`; reads `is_all_greedy`, `temperatures`
-            `[B, 1]`, `top_ks`, `top_ps`, `min_ps` `[B]`, `need_min_p_sampling`.
-
-    Returns:
-        int32 `[B]`.
+    Of SGLang's `SamplingBatchInfo` it reads `is_all_greedy`, `temperatures [B, 1]`, `top_ks`,
+    `top_ps`, `min_ps` `[B]` and `need_min_p_sampling`.
     """
     greedy = logits.argmax(-1).to(torch.int32)
     if sampling_info.is_all_greedy:
@@ -92,14 +74,7 @@ def _around(
     """Serve SGLang's sampling function; seeded draws and filtered probabilities stay SGLang's."""
     if sampling_seed is not None or options.get("return_filtered_probs"):
         return original(
-            probs,
-            top_ks,
-            top_ps,
-            min_ps,
-            need_min_p_sampling,
-            sampling_seed,
-            positions,
-            **options,
+            probs, top_ks, top_ps, min_ps, need_min_p_sampling, sampling_seed, positions, **options
         )
     return draw(probs, top_ks, top_ps, min_ps if need_min_p_sampling else None)
 

@@ -13,17 +13,13 @@ import importlib.util
 import os
 from typing import Any
 
-STAND_IN = "SGLANG_CONTRACTS_SDK"
-"""Set to `shim` to compute with the stand-in; it is never used unasked and shadows nothing."""
-
-RUNTIME = "torch_xmlir"
-"""The module whose presence means: this host has the Kunlun runtime."""
+STAND_IN = "SGLANG_CONTRACTS_SDK"  # `shim`: compute with the stand-in, never otherwise
+RUNTIME = "torch_xmlir"  # its presence means: this host has the Kunlun runtime
 
 
 def available() -> bool:
     """Whether this process can use the SDK; installs the stand-in where it was asked for."""
     if os.environ.get(STAND_IN) == "shim":
-        # Only the module is missing on a vendor's machine: the variable is unset there.
         from sglang_contracts.fakes import kunlun_sdk
 
         kunlun_sdk.install()

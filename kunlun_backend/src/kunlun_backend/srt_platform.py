@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import psutil
 import torch
 from sglang.srt.platforms.interface import PlatformEnum, SRTPlatform
 
@@ -18,14 +19,9 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
     device_type = sdk.device_type()
     supported_quantization: ClassVar[list[str]] = ["w8a8_int8"]
 
-    # Before anything is built.
-
     def init_backend(self) -> None:
         """Once in each worker: the kernel cache must be usable before the first kernel."""
         kernel_cache.prepare()
-
-    def apply_server_args_defaults(self, server_args: Any) -> None:
-        """Nothing to change: the engine's own defaults hold."""
 
     # The classes that SGLang builds.
 
@@ -51,14 +47,6 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
 
         return KunlunInt8Config
 
-    def get_compile_backend(self, mode: str | None = None) -> str:
-        """No compiler is involved."""
-        return "eager"
-
-    def get_dispatch_key_name(self) -> str:
-        """Layers run their torch-native forward."""
-        return "native"
-
     # The device.
 
     def get_device_total_memory(self, device_id: int = 0) -> int:
@@ -68,8 +56,6 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
     def get_available_memory(self, device_id: int = 0) -> tuple[int, int]:
         """Free and total memory of the card in bytes; of the host where the host computes."""
         if self.device_type == "cpu":
-            import psutil
-
             memory = psutil.virtual_memory()
             return int(memory.available), int(memory.total)
         free, total = self._module().mem_get_info(device_id)
@@ -78,8 +64,6 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
     def get_current_memory_usage(self, device: torch.device | None = None) -> float:
         """Bytes in use by this process."""
         if self.device_type == "cpu":
-            import psutil
-
             return float(psutil.Process().memory_info().rss)
         return float(self._module().memory_allocated(device))
 
@@ -91,12 +75,6 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
         """Make `device` the current one of this thread."""
         if self.device_type != "cpu":
             self._module().set_device(device)
-
-    def get_device_name(self, device_id: int = 0) -> str:
-        """The card's name."""
-        if self.device_type == "cpu":
-            return "Kunlun stand-in"
-        return str(self._module().get_device_name(device_id))
 
     def synchronize(self) -> None:
         """Wait for the card."""

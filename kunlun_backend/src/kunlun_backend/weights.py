@@ -12,8 +12,7 @@ import torch
 from kunlun_backend import sdk
 
 INT8_LIMIT = 127.0
-PACKED = 4
-"""int8 values in an int32 word."""
+PACKED = 4  # int8 values in an int32 word
 
 
 def unpack_words(words: torch.Tensor) -> torch.Tensor:
@@ -35,16 +34,9 @@ def int8_linear(
     weight_max: torch.Tensor,
     bias: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """`x @ weight.T + bias` with activations quantised row by row.
+    """`x [..., K] @ weight.T [K, N] + bias [N]` with activations quantised row by row.
 
-    Args:
-        x: Floating point `[..., K]`.
-        weight: int8 `[N, K]`.
-        weight_max: float32 `[N]`, see `channel_max`.
-        bias: `[N]`.
-
-    Returns:
-        `[..., N]` of `x`'s dtype.
+    The weight is int8 `[N, K]`, `weight_max` its `channel_max`; the result has `x`'s dtype.
     """
     rows = x.reshape(-1, x.shape[-1])
     x_q = torch.empty_like(rows, dtype=torch.int8)
@@ -52,12 +44,6 @@ def int8_linear(
     out = torch.empty(rows.shape[0], weight.shape[0], dtype=x.dtype, device=x.device)
     ops = sdk.kernels()
     ops.quant2d(rows, x_q, x_max, force_sdnn=True)
-    ops.matmul(
-        x_q,
-        weight,
-        out,
-        bias=None if bias is None else bias.float(),
-        x_pc_max=x_max,
-        w_pc_max=weight_max,
-    )
+    bias = None if bias is None else bias.float()
+    ops.matmul(x_q, weight, out, bias=bias, x_pc_max=x_max, w_pc_max=weight_max)
     return out.view(*x.shape[:-1], -1)

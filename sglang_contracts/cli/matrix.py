@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -10,6 +11,9 @@ import msgspec
 from sglang_contracts.cli import options
 from sglang_contracts.cli.check import policy_of
 from sglang_contracts.cli.target import open_target
+
+if TYPE_CHECKING:
+    from sglang_contracts.verify.finding import Note, Report
 
 
 @click.command(
@@ -77,7 +81,31 @@ def command(
         msgspec.structs.replace(outcome.report, command="matrix"),
         options.existing_releases(catalog.releases),
     )
+    result = msgspec.structs.replace(
+        result, notes=(*result.notes, *_claims(result, target.settings.supported))
+    )
     if html is not None:
         write_file(html, render(result, "html"))
     output.emit(result)
     return outcome.exit_code
+
+
+def _claims(report: Report, supported: str) -> tuple[Note, ...]:
+    """That the settings claim releases which are not compatible."""
+    from packaging.specifiers import SpecifierSet
+
+    from sglang_contracts.verify.finding import Note, Verdict
+
+    if not supported:
+        return ()
+    claimed = SpecifierSet(supported)
+    wrong = [
+        f"{entry.release} ({entry.verdict.value})"
+        for entry in report.releases
+        if entry.verdict is not Verdict.COMPATIBLE
+        and claimed.contains(entry.release, prereleases=True)
+    ]
+    if not wrong:
+        return ()
+    text = f"the settings claim {supported}, which holds {', '.join(wrong)}"
+    return (Note(text, hint="narrow 'supported', or mend these"),)

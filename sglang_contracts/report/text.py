@@ -77,13 +77,14 @@ def finding_lines(item: Merged, report: Report, options: Options) -> list[str]:
         if len(item.suggested) < len(item.releases):
             to_do += f", in {spans(item.suggested, [e.release for e in report.releases])}"
         lines += [paint(line, "cyan") for line in wrapped(f"fix: {to_do}", options.width, _INDENT)]
-    lines += places(by_file(finding.locations), options.width, _INDENT)
+    where = places(by_file(finding.locations), options.width, _INDENT)
     if len(item.releases) < len(report.releases):
-        among = [entry.release for entry in report.releases]
-        lines += [
-            paint(line, "dim")
-            for line in wrapped(f"in {spans(item.releases, among)}", options.width, _INDENT)
-        ]
+        span = f"in {spans(item.releases, [entry.release for entry in report.releases])}"
+        if where and len(where[-1]) + 2 + len(span) <= options.width:
+            where[-1] += "  " + paint(span, "dim")
+        else:
+            where += [paint(line, "dim") for line in wrapped(span, options.width, _INDENT)]
+    lines += where
     return lines
 
 

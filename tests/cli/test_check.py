@@ -173,6 +173,14 @@ def test_matrix_prints_every_release_and_the_requirement(run, plugin):
     )
 
 
+def test_matrix_tells_a_claim_that_does_not_hold(run, plugin):
+    settings(plugin, 'supported = "<0.5.14"')
+    says = "the settings claim <0.5.14, which holds 0.5.13 (broken)"
+    assert says in " ".join(run("matrix", plugin).out.split())
+    settings(plugin, 'supported = "<0.5.13"')
+    assert "the settings claim" not in run("matrix", plugin).out
+
+
 def test_matrix_of_some_releases_claims_nothing_for_the_others(run, plugin):
     ran = run("matrix", plugin, "-r", "0.5.12", "-f", "json")
     assert document(ran)["requirement"] == "sglang>=0.5.12,<0.5.12.post1"

@@ -28,15 +28,13 @@ SEVERAL = """\
 error    ForwardBatch.token_to_kv_pool is gone since 0.5.13 [field-removed]
          fix: use sglang.srt.model_executor.forward_context:get_token_to_kv_pool (or the pool the
          backend keeps from its model runner) [contract]
-         impl/attention_backend.py:145,151,163,170,188,201,214,230,247,260
-         in 0.5.13 ... 0.5.16
+         impl/attention_backend.py:145,151,163,170,188,201,214,230,247,260  in 0.5.13 ... 0.5.16
 error    SGLang reads the variable SGLANG_OLD no more, worked until 0.5.12 [env-removed]
          in 0.5.15, 0.5.16
 resting on the name of an object alone:
 warning  BACKENDS["a<b>&|%"] is not registered any more: 100 % `gone` really |
          <script>alert(1)</script> \ufffd, since 0.5.16 [registry-removed]
-         odd, name:x/ä b.py:7
-         in 0.5.16
+         odd, name:x/ä b.py:7  in 0.5.16
 info     impl/bad.py:4: skipped: not Python
 error    accepted finding matches nothing (remove the entry)
 broken      0.5.13 ... 0.5.16 (3 of 4)

@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "launch-check": ("launch_check", "Check a launch command's flags against a release."),
     "verify": ("verify", "Hold every contract against every recorded release."),
     "diff": ("diff", "What changed between two releases, for the contracts or a plugin."),
+    "certify": ("certify", "Run the conformance suite on an installed plugin."),
     "explain": ("explain", "The life of a symbol, what a clause says, what a rule means."),
     "releases": ("releases", "What is recorded, and what the index has beyond it."),
     "record": ("record", "Record a release, from the index or from a wheel."),

@@ -1,0 +1,196 @@
+"""What a certificate says, and its one canonical form.
+
+The form is JSON with sorted keys, one-space indentation, UTF-8 and a newline at the end; there is one
+way to write a given content, so a file that differs from it in one byte is rejected. The digest
+covers all of it but itself. A digest shows that nothing was changed by accident; it is no
+signature: who can write the file can write the digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sglang_contracts.errors import ContractsError
+
+SCHEMA = 1
+KIND = "sglang-contracts certificate"
+NOTE = (
+    "The digest shows that this file is as it was written: integrity, not a signature. Who issued "
+    "it is only what the issuer says."
+)
+MAX_BYTES = 16 << 20
+
+
+class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How one check came out."""
+
+    id: str
+    level: int
+    title: str
+    outcome: str
+    """``pass``, ``skip``, ``expected``, ``fail`` or ``error``."""
+    reason: str
+    """Of a skip or an expected failure: a sentence."""
+    message: str
+    """Of a failure or an error."""
+    crash: bool
+    """The backend raised something, beside what the check is about."""
+    reproduction: str
+    """Python that fails alone for the same reason."""
+    milliseconds: int
+    cells: tuple[str, ...]
+    """What it exercised."""
+    omitted: tuple[str, ...]
+    """Sentences on parts of it that did not apply."""
+    clauses: tuple[str, ...]
+
+
+class Plugin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was tested."""
+
+    name: str
+    version: str
+    digest: str
+    """Over :attr:`files`."""
+    wheel: str
+    """Digest of the wheel that was installed, where pip noted it."""
+    files: dict[str, str]
+
+
+class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What tested it."""
+
+    version: str
+    digest: str
+    """Over code, fakes and contracts."""
+
+
+class Sglang(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What it was tested against."""
+
+    release: str
+    kind: str
+    """``installed`` or ``fake``."""
+    contracts: str
+    """Digest of the parts of the release that the contracts touch; an equal one needs no retest."""
+
+
+class Issued(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who says so, and when."""
+
+    by: str
+    at: str
+    """UTC, ``YYYY-MM-DDThh:mm:ssZ``."""
+
+
+class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of it."""
+
+    schema: int
+    kind: str
+    note: str
+    issued: Issued
+    plugin: Plugin
+    sglang: Sglang
+    suite: Suite
+    environment: dict[str, str]
+    capabilities: dict[str, Any]
+    profile: str
+    seed: int
+    level_asked: int
+    level_reached: int
+    """-1: not even level 0."""
+    verdict: str
+    """``passed``, ``failed`` or ``unknown``."""
+    planned: tuple[str, ...]
+    not_run: tuple[str, ...]
+    checks: tuple[Outcome, ...]
+    exercised: tuple[tuple[str, str, int], ...]
+    """Forward mode, dtype, page size."""
+    not_exercised: tuple[str, ...]
+    digest: str
+    """sha256 over the canonical form without this field."""
+
+
+def canonical(content: Mapping[str, Any]) -> bytes:
+    """The one form of a content."""
+    text = json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8", "surrogatepass")
+
+
+def sealed(certificate: Certificate) -> Certificate:
+    """The certificate with its digest."""
+    return msgspec.structs.replace(certificate, digest=digest_of(certificate))
+
+
+def digest_of(certificate: Certificate) -> str:
+    """The digest that belongs to its content."""
+    content = msgspec.to_builtins(certificate)
+    del content["digest"]
+    return hashlib.sha256(canonical(content)).hexdigest()
+
+
+def write_certificate(certificate: Certificate, path: Path) -> None:
+    """Write it, whole or not at all."""
+    write_bytes(path, canonical(msgspec.to_builtins(certificate)))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file through a temporary one beside it.
+
+    Raises:
+        ContractsError: It cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ContractsError(
+            f"cannot write {path}: {error.strerror or error}", "choose another --out"
+        ) from error
+
+
+def load_certificate(path: Path) -> tuple[Certificate, bytes]:
+    """A certificate and its bytes as they stand in the file.
+
+    Raises:
+        ContractsError: It cannot be read, or is no certificate of this schema.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ContractsError(f"{path} is larger than {MAX_BYTES >> 20} MiB")
+        data = path.read_bytes()
+    except OSError as error:
+        raise ContractsError(f"cannot read {path}: {error.strerror or error}") from error
+    try:
+        content = json.loads(data)
+        if not isinstance(content, dict) or content.get("kind") != KIND:
+            raise ContractsError(f"{path} is no certificate of sglang-contracts")
+        if content.get("schema") != SCHEMA:
+            raise ContractsError(
+                f"{path} has schema {content.get('schema')!r}; this version reads {SCHEMA}"
+            )
+        return msgspec.convert(content, Certificate, strict=True), data
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        raise ContractsError(f"{path} is no certificate: {error}") from error
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a certificate; ``docs/schemas`` has it, and a test compares them."""
+    return msgspec.json.schema(Certificate)

@@ -1,0 +1,178 @@
+"""``certify``: the conformance suite on an installed plugin, and a certificate of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sglang_contracts.cli import options
+from sglang_contracts.errors import ContractsError
+
+if TYPE_CHECKING:
+    from sglang_contracts.certify.certificate import Certificate
+    from sglang_contracts.suite.engine import Result
+
+_MARKS = {
+    "pass": "ok",
+    "skip": "skipped",
+    "expected": "expected",
+    "fail": "FAILED",
+    "error": "ERROR",
+}
+
+
+@click.command(
+    name="certify",
+    epilog=options.examples(
+        "sglang-contracts certify my-plugin --sglang fake:0.5.20       no SGLang, no card",
+        "sglang-contracts certify my-plugin --sglang 0.5.20 --out report",
+        "sglang-contracts certify my-plugin --sglang installed --level 2 --profile quick",
+        "sglang-contracts certify --verify report/certificate.json",
+    ),
+)
+@click.argument("plugin", metavar="DIST", required=False)
+@click.option(
+    "--sglang",
+    default="installed",
+    show_default=True,
+    metavar="V",
+    help="installed, the version that must be installed, or fake:V.",
+)
+@click.option(
+    "--level", type=click.IntRange(0, 4), default=4, show_default=True, help="Highest level to run."
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["quick", "full"]),
+    default="full",
+    show_default=True,
+    help="How much is tried.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of drawn examples.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write certificate.json, junit.xml and certificate.html there.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The plugin's pyproject.toml or sglang-contracts.toml.  [default: its own]",
+)
+@click.option("--issuer", default="", metavar="NAME", help="Who issues it.  [default: user@host]")
+@click.option(
+    "--verify",
+    "verified",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Check a certificate again: its digests, the installed plugin, this suite.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters.")
+def command(
+    plugin: str | None,
+    sglang: str,
+    level: int,
+    profile: str,
+    seed: int,
+    out: Path | None,
+    config: Path | None,
+    issuer: str,
+    verified: Path | None,
+    quiet: bool,
+) -> int:
+    """Run the conformance suite on an installed plugin.
+
+    DIST is the name of its distribution; what it supports stands in its settings
+    ([tool.sglang-contracts.capabilities]). Levels: 0 static, 1 load, 2 interface, 3 meaning,
+    4 discipline. Exit 0: the level asked for is reached; 1: the plugin failed; 2: it could not be
+    told.
+    """
+    if verified is not None:
+        return _verify(verified)
+    if plugin is None:
+        raise ContractsError("no plugin is named", "sglang-contracts certify DIST --sglang fake:V")
+    from sglang_contracts.certify.run import Order, certify
+    from sglang_contracts.cli.progress import steps
+
+    order = Order(plugin, sglang, level, profile, seed, config, issuer)
+    with steps(f"certifying {plugin}", quiet) as bar:
+
+        def progress(done: int, planned: int, result: Result | None) -> None:
+            if bar is not None:
+                bar(done, planned)
+            elif not quiet and result is not None:
+                mark = _MARKS[result.outcome]
+                click.echo(f"[{done}/{planned}] {result.id} {mark}", err=True)
+
+        certificate = certify(order, progress)
+    _print(certificate, quiet)
+    if out is not None:
+        _write(certificate, out)
+        click.echo(f"written: {out / 'certificate.json'}, junit.xml, certificate.html", err=True)
+    if certificate.verdict == "failed":
+        return 1
+    return 0 if certificate.verdict == "passed" else 2
+
+
+def _print(certificate: Certificate, quiet: bool) -> None:
+    from sglang_contracts.suite.registry import LEVELS
+
+    plugin, release = certificate.plugin, certificate.sglang.release
+    kind = "fake " if certificate.sglang.kind == "fake" else ""
+    for each in certificate.checks:
+        if each.outcome in ("fail", "error", "expected"):
+            click.echo(f"{each.outcome}: {each.id}: {each.title}")
+            for text in (each.reason, each.message):
+                if text:
+                    click.echo("  " + text.replace("\n", "\n  "))
+            if each.reproduction:
+                click.echo("  reproduce:\n    " + each.reproduction.replace("\n", "\n    "))
+        elif not quiet and each.outcome == "skip":
+            click.echo(f"skip: {each.id}: {each.reason}")
+    for level in range(certificate.level_asked + 1):
+        mine = [each for each in certificate.checks if each.level == level]
+        fine = sum(each.outcome == "pass" for each in mine)
+        skipped = sum(each.outcome == "skip" for each in mine)
+        more = f", {skipped} skipped" if skipped else ""
+        name = LEVELS[level].partition(":")[0]
+        click.echo(f"level {level} {name}: {fine} of {len(mine)} hold{more}")
+    for each in certificate.not_exercised:
+        click.echo(f"declared and not exercised: {each}")
+    for each in certificate.not_run:
+        click.echo(f"planned and not run: {each}")
+    reached = certificate.level_reached
+    click.echo(
+        f"{plugin.name} {plugin.version} on {kind}SGLang {release}: {certificate.verdict}, "
+        + (f"level {reached} reached" if reached >= 0 else "no level reached")
+    )
+
+
+def _write(certificate: Certificate, out: Path) -> None:
+    from sglang_contracts.certify import junit, page
+    from sglang_contracts.certify.certificate import write_bytes, write_certificate
+
+    write_certificate(certificate, out / "certificate.json")
+    write_bytes(out / "junit.xml", junit.render(certificate).encode())
+    write_bytes(out / "certificate.html", page.render(certificate).encode())
+
+
+def _verify(path: Path) -> int:
+    from sglang_contracts.certify.verify import verify
+
+    found = verify(path)
+    certificate = found.certificate
+    for fault in found.faults:
+        click.echo(f"fault: {fault}")
+    state = "does not hold" if found.faults else "holds"
+    click.echo(
+        f"{path}: {state}: {certificate.plugin.name} {certificate.plugin.version} on SGLang "
+        f"{certificate.sglang.release} ({certificate.sglang.kind}), {certificate.verdict}, level "
+        f"{certificate.level_reached}"
+    )
+    click.echo(f"issued {certificate.issued.at} by {certificate.issued.by}")
+    click.echo(certificate.note)
+    return 1 if found.faults else 0

@@ -1,0 +1,607 @@
+"""Drives a backend through passes, and watches the pool past it.
+
+The bench hands out slots itself (scattered pages, shuffled rows, never page 0), writes the request
+table, makes the ``ForwardBatch`` and calls the real ``RadixAttention``, as SGLang's scheduler and
+models do. Buffers are read by raw index through the declared layout, never through the pool's own
+methods: what is under test does not vouch for itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sglang_contracts.contract.layout import layout
+from sglang_contracts.live.build import Geometry
+from sglang_contracts.suite import oracle
+from sglang_contracts.suite.script import Cell, Script, Turn
+from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
+
+if TYPE_CHECKING:
+    from sglang_contracts.suite.context import Context
+
+LAYERS = 2
+SLOTS = 512
+REQUESTS = 24
+CONTEXT = 384
+
+
+_BANK = 1 << 19
+
+
+@functools.cache
+def _bank() -> Any:
+    """Normally distributed numbers, drawn once: data of requests are windows on them."""
+    import torch
+
+    return torch.randn(_BANK, generator=torch.Generator().manual_seed(20))
+
+
+def noise(shape: Sequence[int], seed: int) -> Any:
+    """A float32 tensor of unit variance that is the same for the same arguments: do not write."""
+    count = math.prod(shape)
+    bank = _bank()
+    if count > _BANK // 2:
+        bank = bank.repeat(2 * count // _BANK + 1)
+    start = (seed * 2654435761) % (bank.numel() - count)
+    return bank[start : start + count].view(*shape)
+
+
+@dataclass
+class Request:
+    """One request's book.
+
+    Attributes:
+        number: Its number in the script; its data derive from it.
+        row: Its row of the request pool.
+        slots: The slot of each of its tokens, in order.
+        shared: How many of the first belong to another request.
+        q: Layer → queries of each position, ``[CONTEXT, Hq, D]``, on the host.
+        k: Layer → keys, ``[CONTEXT, Hkv, D]``.
+        v: Layer → values, ``[CONTEXT, Hkv, Dv]``.
+    """
+
+    number: int
+    row: int
+    slots: list[int] = field(default_factory=list)
+    shared: int = 0
+    q: list[Any] = field(default_factory=list)
+    k: list[Any] = field(default_factory=list)
+    v: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Write:
+    """One call of a pool's writing method.
+
+    Attributes:
+        method: Its name.
+        layer: Layer it was told to write.
+        loc: The slots, on the host; None where the argument is no tensor.
+        loc_dtype: dtype of the slots as they came.
+        rows: Leading size of the keys.
+    """
+
+    method: str
+    layer: int
+    loc: tuple[int, ...] | None
+    loc_dtype: str
+    rows: int
+
+
+@dataclass
+class Step:
+    """One prepared batch.
+
+    Attributes:
+        mode: The forward mode.
+        batch: The ``ForwardBatch``.
+        requests: Its requests, in batch order.
+        starts: Tokens each had before.
+        counts: Tokens each gets.
+        loc: The slots of the new tokens, in batch order.
+    """
+
+    mode: str
+    batch: Any
+    requests: list[Request]
+    starts: list[int]
+    counts: list[int]
+    loc: list[int]
+
+
+@dataclass
+class Pass:
+    """One layer of one step: what went in, what came out, what happened to the pool.
+
+    Attributes:
+        step: The batch.
+        layer: Which layer.
+        q: Queries given, ``[T, Hq * D]``, as they were before the call (host).
+        k: Keys given, ``[T, Hkv * D]`` (host).
+        v: Values given, ``[T, Hkv * Dv]`` (host).
+        out: What the layer returned.
+        given: The tensor of queries that was handed over.
+        writes: The pool's writing methods that were called.
+        before: Keys and values of every layer before, ``[slots, heads, dim]`` (host).
+        after: The same after.
+        untouched: Fields of the batch that the call changed.
+    """
+
+    step: Step
+    layer: int
+    q: Any
+    k: Any
+    v: Any
+    out: Any
+    given: Any
+    writes: list[Write]
+    before: list[tuple[Any, Any]]
+    after: list[tuple[Any, Any]]
+    touched: list[str]
+
+
+class Bench:
+    """Pools, layers and one backend for a cell.
+
+    Args:
+        context: The running check's surroundings.
+        cell: Dtype, page size, heads.
+        seed: Of data, slot order and old contents.
+        window: Sliding window of the layers; -1: none.
+        device: torch device; None: ``cpu``.
+        slots: Slots of the pool.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        cell: Cell,
+        seed: int = 0,
+        window: int = -1,
+        device: str | None = None,
+        slots: int = SLOTS,
+    ) -> None:
+        self.context, self.cell, self.seed, self.window = context, cell, seed, window
+        self.device = device or "cpu"
+        builder = self.builder = context.builder
+        subject = context.subject
+        if subject.make_backend is None:
+            raise Inapplicable("the plugin brings no attention backend")
+        dim, value_dim = cell.dims
+        self.geometry = Geometry(
+            num_heads=cell.heads[0],
+            num_kv_heads=cell.heads[1],
+            head_dim=dim,
+            v_head_dim=None if value_dim == dim else value_dim,
+            num_layers=LAYERS,
+            dtype=cell.dtype,
+            page_size=cell.page_size,
+            size=-(-slots // cell.page_size) * cell.page_size,
+            max_requests=REQUESTS,
+            max_context=CONTEXT,
+            device=self.device,
+        )
+        self._random = random.Random(seed)  # noqa: S311 - test data
+        self.request_pool = builder.request_pool(self.geometry)
+        self.pool = ask(
+            f"making the key/value pool for {cell.label}",
+            builder.mha_pool,
+            self.geometry,
+            subject.kv_pool,
+        )
+        self.scales = [(0.7 + 0.5 * layer) * dim**-0.5 for layer in range(LAYERS)]
+        self.layers = [self._layer(index) for index in range(LAYERS)]
+        self._axes = [
+            layout(subject.capabilities.kv_layout),
+            layout(subject.capabilities.v_layout or subject.capabilities.kv_layout),
+        ]
+        self.writes: list[Write] = []
+        self._depth = 0
+        self._spy()
+        self.allocator = builder.allocator(
+            self.geometry, self.pool, subject.allocator
+        )
+        self.runner = builder.runner(
+            self.geometry,
+            self.request_pool,
+            self.pool,
+            token_to_kv_pool_allocator=self.allocator,
+        )
+        self.backend = ask("making the attention backend", subject.make_backend, self.runner)
+        self.runner.attn_backend = self.backend
+        rows = builder.differences.alloc_rows(self.request_pool, REQUESTS)
+        self._random.shuffle(rows)
+        self._rows = rows
+        pages = list(range(1, self.geometry.size // cell.page_size + 1))
+        self._random.shuffle(pages)
+        self._pages = pages
+        self.requests: dict[int, Request] = {}
+        self.fill()
+
+    # Making things.
+
+    def _layer(self, index: int) -> Any:
+        more: dict[str, Any] = {"scaling": self.scales[index]}
+        if self.window >= 0:
+            more["sliding_window_size"] = self.window
+        return self.builder.layer(self.geometry, index, **more)
+
+    def _spy(self) -> None:
+        """Note every call of a writing method of the pool, the outermost ones only."""
+        for name in dir(type(self.pool)):
+            if not (name.startswith("set_") and name.endswith("buffer")):
+                continue
+            method = getattr(self.pool, name)
+            if callable(method):
+                setattr(self.pool, name, self._noting(name, method))
+
+    def _noting(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(layer: Any, loc: Any, cache_k: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if self._depth == 0:
+                slots = getattr(loc, "loc", loc)
+                plain = slots.dim() == 1 if hasattr(slots, "dim") else False
+                with self.context.unobserved():
+                    self.writes.append(
+                        Write(
+                            name,
+                            int(getattr(layer, "layer_id", -1)),
+                            tuple(slots.tolist()) if plain else None,
+                            str(getattr(slots, "dtype", type(slots).__name__)).removeprefix(
+                                "torch."
+                            ),
+                            int(cache_k.shape[0]) if cache_k is not None else -1,
+                        )
+                    )
+            self._depth += 1
+            try:
+                if cache_k is None:
+                    return method(layer, loc, *args, **kwargs)
+                return method(layer, loc, cache_k, *args, **kwargs)
+            finally:
+                self._depth -= 1
+
+        return noted
+
+    # The pool, past its own methods.
+
+    def buffers(self, layer: int) -> tuple[Any, Any]:
+        """The raw buffers of a layer."""
+        return self.pool.k_buffer[layer], self.pool.v_buffer[layer]
+
+    def raw(self, layer: int) -> tuple[Any, Any]:
+        """Keys and values of a layer, ``[slots, heads, dim]``, copied to the host."""
+        with self.context.unobserved():
+            return tuple(  # type: ignore[return-value]  # it is a pair
+                self._by_slot(buffer, axes).to("cpu", copy=True)
+                for buffer, axes in zip(self.buffers(layer), self._axes, strict=True)
+            )
+
+    @staticmethod
+    def _by_slot(buffer: Any, axes: Any) -> Any:
+        if axes.paged:
+            order = [axes.axes.index(a) for a in ("page", "offset", "head", "dim")]
+            return buffer.permute(order).flatten(0, 1)
+        return buffer.permute([axes.axes.index(a) for a in ("slot", "head", "dim")])
+
+    def put(self, layer: int, slots: list[int], keys: Any, values: Any) -> None:
+        """Write keys and values to slots by raw index."""
+        with self.context.unobserved():
+            for buffer, axes, rows in zip(
+                self.buffers(layer), self._axes, (keys, values), strict=True
+            ):
+                rows = rows.to(buffer.device, buffer.dtype)
+                order = [a for a in axes.axes if a in ("head", "dim")]
+                for index, slot in enumerate(slots):
+                    row = rows[index] if order == ["head", "dim"] else rows[index].t()
+                    buffer[axes.index(slot, self.cell.page_size)] = row
+
+    def fill(self, seed: int | None = None) -> None:
+        """Give the whole pool old contents: large, finite, different in every slot."""
+        number = self.seed + 7 if seed is None else seed
+        with self.context.unobserved():
+            for layer in range(LAYERS):
+                for part, buffer in enumerate(self.buffers(layer)):
+                    old = noise(buffer.shape, number * 97 + layer * 2 + part) * 8
+                    buffer.copy_(old.to(buffer.dtype).to(buffer.device))
+
+    # Batches.
+
+    def request(self, number: int, share: int | None = None, length: int = 0) -> Request:
+        """A new request, on the first ``length`` cached tokens of request ``share`` if given."""
+        made = Request(number, self._rows.pop())
+        q_heads, kv_heads = self.cell.heads
+        dim, value_dim = self.cell.dims
+        parts = (("q", q_heads, dim), ("k", kv_heads, dim), ("v", kv_heads, value_dim))
+        for layer in range(LAYERS):
+            for index, (name, heads, width) in enumerate(parts):
+                seed = ((self.seed * 131 + number) * 31 + layer) * 3 + index
+                data = noise((CONTEXT, heads, width), seed + 1)
+                getattr(made, name).append(data.to(self.geometry.torch_dtype))
+        if share is not None and length:
+            donor = self.requests[share]
+            made.slots, made.shared = donor.slots[:length], length
+            for layer in range(LAYERS):
+                for mine, theirs in ((made.k, donor.k), (made.v, donor.v)):
+                    mine[layer] = mine[layer].clone()
+                    mine[layer][:length] = theirs[layer][:length]
+            self._write_row(made, 0)
+        self.requests[number] = made
+        return made
+
+    def _write_row(self, request: Request, start: int) -> None:
+        values = self.tensor(request.slots[start:], "int32")
+        self.request_pool.write((request.row, slice(start, len(request.slots))), values)
+
+    def _take(self, request: Request, count: int) -> list[int]:
+        """Slots for new tokens: the rest of the last page, then fresh pages."""
+        size, taken = self.cell.page_size, []
+        for _ in range(count):
+            if len(request.slots) % size:
+                slot = request.slots[-1] + 1
+            else:
+                slot = self._pages.pop() * size
+            request.slots.append(slot)
+            taken.append(slot)
+        return taken
+
+    def tensor(self, values: list[int], dtype: str) -> Any:
+        """A tensor on the bench's device."""
+        import torch
+
+        return torch.tensor(values, dtype=getattr(torch, dtype)).to(self.device)
+
+    def step(self, turn: Turn) -> Step:
+        """Slots, request table and ``ForwardBatch`` for a turn."""
+        requests, starts, counts, loc = [], [], [], []
+        for row in turn.rows:
+            number, count = row[0], row[1]
+            request = self.requests.get(number)
+            if request is None:
+                request = self.request(number, *row[2:4])
+            starts.append(len(request.slots))
+            counts.append(count)
+            requests.append(request)
+            loc.extend(self._take(request, count))
+            self._write_row(request, starts[-1])
+        return Step(
+            turn.mode,
+            self._batch(turn.mode, requests, starts, counts, loc),
+            requests,
+            starts,
+            counts,
+            loc,
+        )
+
+    def _batch(
+        self,
+        mode: str,
+        requests: list[Request],
+        starts: list[int],
+        counts: list[int],
+        loc: list[int],
+    ) -> Any:
+        typed = self.context.typed
+        lens = [len(request.slots) for request in requests]
+        positions = [
+            position
+            for start, count in zip(starts, counts, strict=True)
+            for position in range(start, start + count)
+        ]
+        fields: dict[str, Any] = {
+            "forward_mode": self.builder.mode(mode),
+            "batch_size": len(requests),
+            "input_ids": typed(self, "input_ids", [0] * len(loc)),
+            "req_pool_indices": typed(self, "req_pool_indices", [r.row for r in requests]),
+            "seq_lens": typed(self, "seq_lens", lens),
+            "seq_lens_cpu": typed(self, "seq_lens_cpu", lens),
+            "orig_seq_lens": typed(self, "orig_seq_lens", lens),
+            "seq_lens_sum": sum(lens),
+            "out_cache_loc": typed(self, "out_cache_loc", loc),
+            "positions": typed(self, "positions", positions),
+            "rids": [f"request-{request.number}" for request in requests],
+            "req_to_token_pool": self.request_pool,
+            "token_to_kv_pool": self.pool,
+            "attn_backend": self.backend,
+        }
+        if mode in ("extend", "mixed"):
+            fields |= {
+                "extend_num_tokens": sum(counts),
+                "extend_seq_lens": typed(self, "extend_seq_lens", counts),
+                "extend_prefix_lens": typed(self, "extend_prefix_lens", starts),
+                "extend_start_loc": typed(
+                    self, "extend_start_loc", [sum(counts[:i]) for i in range(len(counts))]
+                ),
+                "extend_seq_lens_cpu": list(counts),
+                "extend_prefix_lens_cpu": list(starts),
+                "extend_logprob_start_lens_cpu": [0] * len(counts),
+            }
+        return self.builder.batch(**fields)
+
+    # Running them.
+
+    def prepare(self, step: Step) -> None:
+        """Have the backend build its metadata, once a batch."""
+        ask(
+            f"init_forward_metadata for {step.mode}, {len(step.requests)} requests",
+            self.backend.init_forward_metadata,
+            step.batch,
+        )
+
+    def inputs(self, step: Step, layer: int) -> tuple[Any, Any, Any]:
+        """Queries, keys and values of the new tokens, ``[T, heads * dim]`` on the host."""
+        import torch
+
+        parts = []
+        for name in ("q", "k", "v"):
+            rows = [
+                getattr(request, name)[layer][start : start + count]
+                for request, start, count in zip(
+                    step.requests, step.starts, step.counts, strict=True
+                )
+            ]
+            if rows:
+                parts.append(torch.cat(rows).flatten(1))
+            else:
+                heads = self.cell.heads[0 if name == "q" else 1]
+                width = heads * self.cell.dims[1 if name == "v" else 0]
+                parts.append(torch.zeros(0, width, dtype=self.geometry.torch_dtype))
+        return parts[0], parts[1], parts[2]
+
+    @contextlib.contextmanager
+    def serving(self, step: Step) -> Iterator[None]:
+        """Within it a layer calls this backend for the step's batch."""
+        with self.builder.differences.forward_context(self.backend, step.batch):
+            yield
+
+    def attend(self, step: Step, layer: int, save: bool = True, keys: bool = True) -> Pass:
+        """Run one layer of a prepared step.
+
+        Args:
+            step: The step.
+            layer: Which layer.
+            save: What ``save_kv_cache`` says; with False the cache is filled by raw index first.
+            keys: Whether keys and values are given; without them likewise.
+        """
+        q, k, v = self.inputs(step, layer)
+        given = tuple(part.clone().to(self.device) for part in (q, k, v))
+        if not save or not keys:
+            shape = (-1, self.cell.heads[1])
+            self.put(
+                layer,
+                step.loc,
+                k.view(*shape, self.cell.dims[0]) if len(step.loc) else k,
+                v.view(*shape, self.cell.dims[1]) if len(step.loc) else v,
+            )
+        before = [self.raw(each) for each in range(LAYERS)]
+        fields = self._snapshot(step.batch)
+        self.writes.clear()
+        options: dict[str, Any] = {} if save else {"save_kv_cache": False}
+        with self.serving(step), self.context.observed():
+            out = ask(
+                f"{step.mode} of {len(step.loc)} tokens in layer {layer} ({self.cell.label})",
+                self.layers[layer],
+                given[0],
+                given[1] if keys else None,
+                given[2] if keys else None,
+                step.batch,
+                **options,
+            )
+        touched = [name for name, value in fields.items() if not self._same(step, name, value)]
+        with self.context.unobserved():
+            for name, before_call, after_call in zip("qkv", (q, k, v), given, strict=True):
+                if not bool((after_call.to("cpu") == before_call).all()):
+                    touched.append(name)
+        return Pass(
+            step,
+            layer,
+            q,
+            k,
+            v,
+            out,
+            given[0],
+            list(self.writes),
+            before,
+            [self.raw(each) for each in range(LAYERS)],
+            touched,
+        )
+
+    def _snapshot(self, batch: Any) -> dict[str, Any]:
+        with self.context.unobserved():
+            return {
+                name: value.to("cpu", copy=True)
+                for name, value in vars(batch).items()
+                if hasattr(value, "dtype") and hasattr(value, "untyped_storage")
+            }
+
+    def _same(self, step: Step, name: str, value: Any) -> bool:
+        import torch
+
+        with self.context.unobserved():
+            now = getattr(step.batch, name, None)
+            return now is not None and torch.equal(now.to("cpu"), value)
+
+    def run(self, turn: Turn, save: bool = True, keys: bool = True) -> list[Pass]:
+        """One turn through all layers."""
+        step = self.step(turn)
+        self.prepare(step)
+        return [self.attend(step, layer, save, keys) for layer in range(LAYERS)]
+
+    # What must come out.
+
+    def expected(self, step: Step, layer: int) -> Any:
+        """float64 ``[T, Hq * Dv]`` from the oracle."""
+        import numpy
+
+        parts = []
+        for request, start, count in zip(step.requests, step.starts, step.counts, strict=True):
+            end = start + count
+            out = oracle.attention(
+                request.q[layer][start:end].double().numpy(),
+                request.k[layer][:end].double().numpy(),
+                request.v[layer][:end].double().numpy(),
+                self.scales[layer],
+                self.window,
+            )
+            parts.append(out.reshape(count, -1))
+        width = self.cell.heads[0] * self.cell.dims[1]
+        return numpy.concatenate(parts) if parts else numpy.empty((0, width))
+
+    def compare(self, done: Pass, what: str = "the output") -> None:
+        """Hold a pass's output to the oracle.
+
+        Raises:
+            Violation: Shape, finiteness or values are wrong.
+        """
+        import numpy
+
+        wanted = self.expected(done.step, done.layer)
+        expect(
+            tuple(done.out.shape) == wanted.shape,
+            f"{what} is {describe(done.out)}, expected shape {list(wanted.shape)} "
+            f"({done.step.mode}, layer {done.layer}, {self.cell.label})",
+        )
+        with self.context.unobserved():
+            found = done.out.detach().to("cpu").double().numpy()
+        expect(
+            bool(numpy.isfinite(found).all()),
+            f"{what} is not finite in {int((~numpy.isfinite(found)).sum())} of {found.size} places "
+            f"({done.step.mode}, layer {done.layer}, {self.cell.label})",
+        )
+        if not wanted.size:
+            return
+        error = numpy.abs(found - wanted)
+        worst = error.max()
+        allowed = oracle.TOLERANCE[self.cell.dtype]
+        if worst <= allowed:
+            return
+        token, place = (int(each) for each in numpy.unravel_index(error.argmax(), error.shape))
+        number, position = self.owner(done.step, token)
+        wrong = int((error.max(axis=1) > allowed).sum())
+        expect(
+            False,
+            f"{what} differs from the float64 oracle by {worst:.3g} (allowed {allowed:.1g}) in "
+            f"{wrong} of {len(error)} tokens; worst: request {number}, position {position}, query "
+            f"head {place // self.cell.dims[1]}, layer {done.layer} ({done.step.mode}, "
+            f"{self.cell.label})",
+        )
+
+    def owner(self, step: Step, token: int) -> tuple[int, int]:
+        """Request number and position of a row of the batch."""
+        for request, start, count in zip(step.requests, step.starts, step.counts, strict=True):
+            if token < count:
+                return request.number, start + token
+            token -= count
+        return -1, token
+
+
+def play(context: Context, script: Script, **options: Any) -> tuple[Bench, list[Pass]]:
+    """Run a whole script on a new bench."""
+    bench = Bench(context, script.cell, script.seed, script.window, **options)
+    passes = [done for turn in script.turns for done in bench.run(turn)]
+    return bench, passes

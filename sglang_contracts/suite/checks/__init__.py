@@ -1,0 +1,1 @@
+"""The checks, by family. The registry imports every module of this package."""

@@ -1,0 +1,56 @@
+"""Level 0: what the plugin's source relies on is there. Nothing is imported for it."""
+
+from __future__ import annotations
+
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.violation import Inapplicable, Violation
+
+_SHOWN = 12
+
+
+@check(
+    "plugin.every-use-resolves",
+    0,
+    "Everything of SGLang that the plugin's source uses is there in this release",
+    why="A renamed field kills the first forward pass.",
+)
+def _resolves(context: Context) -> None:
+    from sglang_contracts.surface import load_catalog
+    from sglang_contracts.verify import check_plugin
+    from sglang_contracts.verify.finding import Severity
+    from sglang_contracts.verify.selection import Policy, select
+
+    subject = context.subject
+    if subject.root is None:
+        raise Inapplicable("the plugin's source is not known: only its backend was handed over")
+    settings = subject.settings
+    report = check_plugin(
+        subject.root,
+        load_catalog(),
+        [context.release],
+        exclude=settings.exclude,
+        known_as=dict(settings.known_as),
+    )
+    judged = select(report, Policy(accept=settings.accept))
+    findings = [
+        finding
+        for release in judged.report.releases
+        for finding in release.findings
+        if finding.severity is Severity.ERROR
+    ]
+    if not findings:
+        return
+    lines = []
+    for finding in findings[:_SHOWN]:
+        place = f"{finding.locations[0].file}:{finding.locations[0].line}: " if (
+            finding.locations
+        ) else ""
+        use = f" (use {finding.suggestion.symbol})" if finding.suggestion else ""
+        lines.append(f"{place}{finding.rule}: {finding.symbol}{use}")
+    more = f"\nand {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else ""
+    raise Violation(
+        f"{len(findings)} uses do not resolve in SGLang {context.release}:\n"
+        + "\n".join(lines)
+        + more
+    )

@@ -1,0 +1,140 @@
+"""The suite as pytest sees it: one test for each check, by level.
+
+The tests know no check by name: they are parametrised over the registry.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sglang_contracts.suite.capabilities import Capabilities, parse
+from sglang_contracts.suite.collected import Collected, collected
+from sglang_contracts.suite.engine import run_check
+from sglang_contracts.suite.registry import Check, checks
+from sglang_contracts.suite.session import Session, filled, stand_in, start_sglang, with_parts
+from sglang_contracts.suite.subject import Subject, load_subject
+
+
+def _option(config: pytest.Config, name: str, default: Any) -> Any:
+    value = config.getoption(name, default=None)
+    return default if value in (None, "") else value
+
+
+@pytest.fixture(scope="session")
+def sglang_session(request: pytest.FixtureRequest) -> Session:
+    """The plugin under test and the SGLang it is tested against.
+
+    From ``--sglang-plugin NAME``, or from the fixtures ``sglang_backend`` and
+    ``sglang_capabilities`` of the test module.
+    """
+    config = request.config
+    name = _option(config, "--sglang-plugin", "")
+    place = _option(config, "--sglang-config", "")
+    wanted = str(_option(config, "--sglang", "installed"))
+    if name:
+        subject = load_subject(name, Path(place) if place else None)
+    else:
+        subject = _from_fixtures(request)
+    stand_in(subject)
+    release, kind = start_sglang(wanted)
+    subject = with_parts(filled(subject), sglang=kind, config=place)
+    session = Session(subject, release, kind)
+    mutant = _option(config, "--sglang-mutant", "")
+    if mutant:
+        session = session.mutated(Path(mutant))
+    collected(config).session = session
+    return session
+
+
+def _from_fixtures(request: pytest.FixtureRequest) -> Subject:
+    try:
+        declared = request.getfixturevalue("sglang_capabilities")
+    except pytest.FixtureLookupError:
+        raise pytest.UsageError(
+            "nothing to test: give --sglang-plugin NAME, or define the fixtures "
+            "sglang_backend and sglang_capabilities"
+        ) from None
+    capabilities = declared if isinstance(declared, Capabilities) else parse(declared)
+    module = getattr(request.node, "name", "") or "fixtures"
+    subject = Subject(name=str(module), capabilities=capabilities)
+    try:
+        backend = request.getfixturevalue("sglang_backend")
+    except pytest.FixtureLookupError:
+        return subject
+    if isinstance(backend, Subject):
+        return dataclasses.replace(backend, capabilities=capabilities)
+    return dataclasses.replace(subject, make_backend=backend)
+
+
+def _of(level: int) -> Any:
+    found = [check for check in checks() if check.level == level]
+    return pytest.mark.parametrize("sglang_check", found, ids=[check.id for check in found])
+
+
+def _run(check: Check, session: Session, request: pytest.FixtureRequest) -> None:
+    found: Collected = collected(request.config)
+    profile = str(_option(request.config, "--sglang-profile", "quick"))
+    seed = int(_option(request.config, "--sglang-seed", 0))
+    context = session.context(profile, seed)
+    context.used = found.used
+    result = run_check(check, context, session.subject.settings.expected_failures)
+    found.add(result)
+    if result.outcome == "skip":
+        pytest.skip(result.reason)
+    if result.outcome == "expected":
+        pytest.xfail(result.reason)
+    if result.outcome in ("fail", "error"):
+        text = result.message
+        if result.reproduction:
+            text += f"\n\nreproduce:\n{result.reproduction}"
+        pytest.fail(text, pytrace=False)
+
+
+@_of(0)
+def test_level_0(
+    sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
+) -> None:
+    """Static: every use resolves in this release."""
+    _run(sglang_check, sglang_session, request)
+
+
+@_of(1)
+def test_level_1(
+    sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
+) -> None:
+    """Load: entry points, platform, required hooks, registered names."""
+    _run(sglang_check, sglang_session, request)
+
+
+@_of(2)
+def test_level_2(
+    sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
+) -> None:
+    """Interface: shapes, dtypes, devices, key/value calls."""
+    _run(sglang_check, sglang_session, request)
+
+
+@_of(3)
+def test_level_3(
+    sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
+) -> None:
+    """Meaning: equals an oracle, and nothing else changes."""
+    _run(sglang_check, sglang_session, request)
+
+
+@_of(4)
+def test_level_4(
+    sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
+) -> None:
+    """Discipline: transfers, allocations, kernels, log."""
+    _run(sglang_check, sglang_session, request)
+
+
+def test_planned_checks_ran(request: pytest.FixtureRequest) -> None:
+    """What was selected has run: a shortfall is a failure, not a smaller green."""
+    missing = collected(request.config).shortfall()
+    assert not missing, f"{len(missing)} planned checks did not run: {', '.join(missing)}"

@@ -1,0 +1,314 @@
+"""What a running check has: the subject, the release, the declared cells, Hypothesis."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sglang_contracts.live.build import Builder
+from sglang_contracts.suite.script import Cell, Script
+from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violation
+
+if TYPE_CHECKING:
+    from sglang_contracts.contract import Clause, Contract
+    from sglang_contracts.suite.bench import Bench
+    from sglang_contracts.suite.subject import Subject
+    from sglang_contracts.surface import Surface
+
+Example = TypeVar("Example")
+
+
+# One process tests one release: what is read for it is read once.
+@functools.cache
+def _builder(release: str) -> Builder:
+    return Builder(release)
+
+
+@functools.cache
+def _surface(release: str) -> Surface:
+    from sglang_contracts.surface import load_catalog
+
+    return load_catalog().surface(release)
+
+
+@functools.cache
+def _contracts() -> dict[str, Contract]:
+    from sglang_contracts.contract import load_contracts
+
+    return {each.id: each for each in load_contracts()}
+
+
+@functools.cache
+def _fields(release: str) -> dict[str, tuple[str, str]]:
+    """Field of the forward batch → dtype and side, as far as the contract says them."""
+    from sglang_contracts.contract import variant
+
+    found = dict(_FIELDS)
+    contract = _contracts().get("forward-batch")
+    for clause in contract.clauses if contract is not None else ():
+        name = clause.id.partition("/")[2]
+        if name in found and clause.holds_in(release):
+            dtypes = variant(clause.dtype, release) or found[name][:1]
+            found[name] = (dtypes[0], clause.device or found[name][1])
+    return found
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much is tried.
+
+    Attributes:
+        name: ``quick`` or ``full``.
+        examples: Hypothesis examples of a check.
+        all_cells: Every combination of what is declared, or each value at least once.
+        ops: Operations in a state machine's run.
+    """
+
+    name: str
+    examples: int
+    all_cells: bool
+    ops: int
+
+
+PROFILES = {
+    "quick": Profile("quick", 12, False, 24),
+    "full": Profile("full", 60, True, 60),
+}
+
+
+@dataclass
+class Context:
+    """The surroundings of a check.
+
+    Attributes:
+        subject: What is under test, its parts imported.
+        release: The SGLang release; a fake's number for a fake.
+        profile: How much is tried.
+        seed: Hypothesis' seed.
+        shrink: Whether a failure is made smaller (not for expected failures).
+        example: One example to run instead of all: a reproduction.
+        used: Passes exercised so far: (mode, dtype, page size).
+        cells_used: Labels of the cells that the running check exercised.
+        failing: The smallest failing example of the running check.
+        skips: Sentences on what the running check left out.
+    """
+
+    subject: Subject
+    release: str
+    profile: Profile
+    seed: int = 0
+    shrink: bool = True
+    example: Any = None
+    used: set[tuple[str, str, int]] = field(default_factory=set)
+    cells_used: list[str] = field(default_factory=list)
+    failing: Any = None
+    skips: list[str] = field(default_factory=list)
+    _observer: Callable[[], AbstractContextManager[Any]] | None = None
+    _blind: Callable[[], AbstractContextManager[Any]] | None = None
+
+    @functools.cached_property
+    def builder(self) -> Builder:
+        """Makes this release's objects."""
+        return _builder(self.release)
+
+    @functools.cached_property
+    def surface(self) -> Surface:
+        """The release as recorded."""
+        return _surface(self.release)
+
+    @functools.cached_property
+    def contracts(self) -> dict[str, Contract]:
+        """The shipped contracts by id."""
+        return _contracts()
+
+    def clause(self, id: str) -> Clause | None:  # noqa: A002
+        """The clause ``contract/clause`` if it holds in this release."""
+        contract = self.contracts.get(id.partition("/")[0])
+        found = contract.clause(id) if contract else None
+        return found if found is not None and found.holds_in(self.release) else None
+
+    def since(self, release: str) -> bool:
+        """Whether this release is that one or newer."""
+        return self.builder.differences.since(release)
+
+    # Cells.
+
+    def cells(self, *, mha_values: bool = True) -> tuple[Cell, ...]:
+        """What is to be tried of what the plugin declares, the simplest first.
+
+        Args:
+            mha_values: Also those whose values have another head dim than the keys.
+        """
+        found = self.subject.capabilities
+        dims = [d for d in found.head_dims if mha_values or d[0] == d[1]]
+        if not self.since("0.5.7"):  # kv-pool-mha/v_head_dim: before, one head dim for both
+            if any(d[0] != d[1] for d in dims):
+                self.skip_part(
+                    f"SGLang {self.release} has no pool whose values have their own head dim"
+                )
+            dims = [d for d in dims if d[0] == d[1]]
+        if not dims:
+            raise Inapplicable(f"no declared head dim applies to SGLang {self.release}")
+        axes: tuple[Sequence[Any], ...] = (found.dtypes, found.page_sizes, found.heads, dims)
+        if self.profile.all_cells:
+            points = list(itertools.product(*axes))
+        else:
+            points = [
+                tuple(axis[index % len(axis)] for axis in axes)
+                for index in range(max(len(axis) for axis in axes))
+            ]
+            first = tuple(axis[0] for axis in axes)
+            points += [
+                (*first[:at], value, *first[at + 1 :])
+                for at, axis in enumerate(axes)
+                for value in axis
+            ]
+        return tuple(Cell(*point) for point in dict.fromkeys(points))
+
+    def skip_part(self, reason: str) -> None:
+        """Note that part of the running check does not apply."""
+        if reason not in self.skips:
+            self.skips.append(reason)
+
+    def exercised(self, script: Script) -> None:
+        """Book what a script has exercised."""
+        for turn in script.turns:
+            self.used.add((turn.mode, script.cell.dtype, script.cell.page_size))
+        if script.cell.label not in self.cells_used:
+            self.cells_used.append(script.cell.label)
+
+    # Batches.
+
+    def typed(self, bench: Bench, name: str, values: list[int]) -> Any:
+        """A vector of the batch with the dtype and on the device that its contract states.
+
+        Args:
+            bench: Whose device is ``compute``.
+            name: Field of the forward batch.
+            values: Its numbers.
+        """
+        import torch
+
+        dtype, device = _fields(self.release)[name]
+        made = torch.tensor(values, dtype=getattr(torch, dtype))
+        return made if device == "host" else made.to(bench.device)
+
+    # Watching.
+
+    def observed(self) -> AbstractContextManager[Any]:
+        """Around what the backend does: events count."""
+        return self._observer() if self._observer is not None else contextlib.nullcontext()
+
+    def unobserved(self) -> AbstractContextManager[Any]:
+        """Around what the bench itself does: events do not count."""
+        return self._blind() if self._blind is not None else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def watching(
+        self,
+        observer: Callable[[], AbstractContextManager[Any]],
+        blind: Callable[[], AbstractContextManager[Any]],
+    ) -> Iterator[None]:
+        """Within it, :meth:`observed` and :meth:`unobserved` are these."""
+        before = self._observer, self._blind
+        self._observer, self._blind = observer, blind
+        try:
+            yield
+        finally:
+            self._observer, self._blind = before
+
+    # Trying.
+
+    def explore(
+        self,
+        plain: Sequence[Example],
+        strategy: Any,
+        body: Callable[[Example], None],
+        share: float = 1.0,
+    ) -> None:
+        """Hold ``body`` for each plain example, then for drawn ones; a failure is shrunk.
+
+        Args:
+            plain: Tried first, in order: one for each cell, say.
+            strategy: A Hypothesis strategy; None: the plain ones are all.
+            body: Returns if it holds; it must not keep state.
+            share: How many of the profile's examples are drawn.
+
+        Raises:
+            Violation: From ``body``, of the smallest example found.
+            SubjectError: Likewise.
+        """
+        if self.example is not None:
+            self.failing = self.example
+            body(self.example)
+            return
+        for example in plain:
+            try:
+                body(example)
+            except Inapplicable as reason:
+                self.skip_part(reason.reason)
+            except (Violation, SubjectError) as error:
+                self.failing = example
+                if strategy is None or not self.shrink:
+                    raise
+                self._draw(strategy, body, 4, like=error)
+                self.failing = example
+                raise
+        if strategy is not None:
+            self._draw(strategy, body, max(1, int(self.profile.examples * share)))
+
+    def _draw(
+        self,
+        strategy: Any,
+        body: Callable[[Example], None],
+        count: int,
+        like: Exception | None = None,
+    ) -> None:
+        """Draw examples; with ``like``, only to find a smaller one that fails in the same way."""
+        import hypothesis
+
+        phases = [hypothesis.Phase.generate]
+        if self.shrink:
+            phases.append(hypothesis.Phase.shrink)
+
+        def attempt(example: Example) -> None:
+            try:
+                body(example)
+            except Inapplicable:
+                return
+            except (Violation, SubjectError) as error:
+                if like is not None and type(error) is not type(like):
+                    return
+                self.failing = example
+                raise
+
+        tried = hypothesis.settings(
+            max_examples=count,
+            database=None,
+            deadline=None,
+            phases=phases,
+            report_multiple_bugs=False,
+            print_blob=False,
+            suppress_health_check=list(hypothesis.HealthCheck),
+        )(hypothesis.seed(self.seed)(hypothesis.given(strategy)(attempt)))
+        tried()
+
+
+_FIELDS = {
+    # name: (dtype, device) where no contract says it
+    "input_ids": ("int64", "compute"),
+    "req_pool_indices": ("int64", "compute"),
+    "seq_lens": ("int64", "compute"),
+    "seq_lens_cpu": ("int64", "host"),
+    "orig_seq_lens": ("int32", "compute"),
+    "out_cache_loc": ("int64", "compute"),
+    "positions": ("int64", "compute"),
+    "extend_seq_lens": ("int32", "compute"),
+    "extend_prefix_lens": ("int32", "compute"),
+    "extend_start_loc": ("int32", "compute"),
+}

@@ -1,0 +1,130 @@
+"""Runs checks and says how each came out. It knows none of them by name."""
+
+from __future__ import annotations
+
+import datetime
+import time
+import traceback
+from collections.abc import Sequence
+
+import msgspec
+from packaging.specifiers import SpecifierSet
+
+from sglang_contracts.plugin.settings import ExpectedFailure
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.registry import Check
+from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violation
+
+OUTCOMES = ("pass", "skip", "expected", "fail", "error")
+"""From good to bad. ``expected``: it fails as its entry says. ``error``: the suite could not tell."""
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How one check came out."""
+
+    id: str
+    level: int
+    title: str
+    outcome: str
+    reason: str = ""
+    """Of a skip or an expected failure: a sentence. Of the others: empty."""
+    message: str = ""
+    """Of a failure or an error."""
+    crash: bool = False
+    """The failure is something that the backend raised, not this check's own assertion."""
+    reproduction: str = ""
+    """Python that fails alone for the same reason."""
+    seconds: float = 0.0
+    cells: tuple[str, ...] = ()
+    """What it exercised."""
+    omitted: tuple[str, ...] = ()
+    """Sentences on the parts of it that did not apply."""
+    clauses: tuple[str, ...] = ()
+
+
+def run_check(
+    check: Check, context: Context, expected: Sequence[ExpectedFailure] = ()
+) -> Result:
+    """Run one check.
+
+    Args:
+        check: Which.
+        context: Its surroundings.
+        expected: The plugin's expected failures; those of this check and release count.
+
+    Returns:
+        Its result; nothing is raised but what ends the process.
+    """
+    entry = next((e for e in expected if e.check == check.id and _applies(e, context)), None)
+    context.shrink = entry is None
+    context.failing, context.cells_used, context.skips = None, [], []
+    begin = time.perf_counter()
+    result = _run(check, context)
+    if entry is not None:
+        result = _judged(result, entry)
+    return msgspec.structs.replace(
+        result,
+        seconds=round(time.perf_counter() - begin, 3),
+        cells=tuple(context.cells_used),
+        omitted=tuple(context.skips),
+        clauses=check.clauses,
+    )
+
+
+def _run(check: Check, context: Context) -> Result:
+    from sglang_contracts.suite.snippet import snippet
+
+    base = Result(check.id, check.level, check.title, "pass")
+    missing = [need for need in check.needs if not context.subject.capabilities.declares(need)]
+    if missing:
+        wanted = " and ".join(f"'{need}'" for need in missing)
+        return msgspec.structs.replace(
+            base, outcome="skip", reason=f"the plugin does not declare {wanted}"
+        )
+    try:
+        check.run(context)
+    except Inapplicable as reason:
+        return msgspec.structs.replace(base, outcome="skip", reason=reason.reason)
+    except Violation as error:
+        return msgspec.structs.replace(
+            base, outcome="fail", message=error.message, reproduction=snippet(check, context)
+        )
+    except SubjectError as error:
+        return msgspec.structs.replace(
+            base,
+            outcome="fail",
+            message=str(error),
+            crash=not check.forbids_raising,
+            reproduction=snippet(check, context),
+        )
+    except Exception as error:
+        return msgspec.structs.replace(base, outcome="error", message=_told(error))
+    return base
+
+
+def _told(error: Exception) -> str:
+    lines = traceback.format_exception(type(error), error, error.__traceback__)
+    return "".join(lines[-4:]).strip()
+
+
+def _applies(entry: ExpectedFailure, context: Context) -> bool:
+    return not entry.releases or SpecifierSet(entry.releases).contains(context.release)
+
+
+def _judged(result: Result, entry: ExpectedFailure) -> Result:
+    """What an expected failure makes of a result: strict, and only until it expires."""
+    if entry.expires is not None and entry.expires < datetime.date.today():
+        note = f"expected to fail until {entry.expires}, which is over: {entry.reason}"
+        outcome = "fail" if result.outcome in ("pass", "fail") else result.outcome
+        return msgspec.structs.replace(
+            result, outcome=outcome, message=f"{note}\n{result.message}".strip()
+        )
+    if result.outcome == "fail":
+        return msgspec.structs.replace(result, outcome="expected", reason=entry.reason)
+    if result.outcome == "pass":
+        return msgspec.structs.replace(
+            result,
+            outcome="fail",
+            message=f"it was expected to fail ({entry.reason}) and passes: remove the entry",
+        )
+    return result

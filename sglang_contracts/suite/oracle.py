@@ -1,0 +1,44 @@
+"""What attention must give, in float64 and by the textbook: written apart from any backend.
+
+It knows neither pools nor pages nor batches: one request at a time, its keys and values in order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+TOLERANCE = {"float32": 3e-5, "float16": 5e-3, "bfloat16": 4e-2}
+"""Largest absolute difference allowed for inputs of unit variance: what rounding the result to
+the dtype, and one softmax in it, can cost."""
+
+
+def attention(q: Any, keys: Any, values: Any, scale: float, window: int = -1) -> Any:
+    """Causal attention of a request's last ``n`` tokens over all its ``L`` tokens.
+
+    Args:
+        q: Array ``[n, Hq, D]``.
+        keys: Array ``[L, Hkv, D]``; ``Hq`` is a multiple of ``Hkv``, neighbours share a head.
+        values: Array ``[L, Hkv, Dv]``.
+        scale: Factor on the scores.
+        window: Keys to the left of a query that it sees, its own not counted; -1: all.
+
+    Returns:
+        float64 array ``[n, Hq, Dv]``.
+    """
+    import numpy
+
+    q, keys, values = (numpy.asarray(part, dtype=numpy.float64) for part in (q, keys, values))
+    count, heads, length = q.shape[0], q.shape[1], keys.shape[0]
+    group = heads // keys.shape[1]
+    distance = numpy.arange(length - count, length)[:, None] - numpy.arange(length)[None]
+    hidden = distance < 0
+    if window >= 0:
+        hidden |= distance > window
+    result = numpy.empty((count, heads, values.shape[2]))
+    for head in range(heads):
+        scores = (q[:, head] @ keys[:, head // group].T) * scale
+        scores[hidden] = -numpy.inf
+        weights = numpy.exp(scores - scores.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        result[:, head] = weights @ values[:, head // group]
+    return result

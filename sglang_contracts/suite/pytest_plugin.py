@@ -1,0 +1,101 @@
+"""pytest's options for the suite, and its summary. Loaded in every session: imports nothing heavy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The suite's options."""
+    group = parser.getgroup("sglang-contracts", "conformance suite for SGLang plugins")
+    group.addoption(
+        "--sglang-plugin", metavar="DIST", help="installed distribution to run the suite on"
+    )
+    group.addoption(
+        "--sglang",
+        metavar="V",
+        help="SGLang to test against: installed, a version that must be installed, or fake:V",
+    )
+    group.addoption("--sglang-config", metavar="FILE", help="the plugin's settings file")
+    group.addoption(
+        "--sglang-profile",
+        choices=["quick", "full"],
+        default=None,
+        help="how much is tried [default: quick]",
+    )
+    group.addoption("--sglang-level", type=int, metavar="N", help="highest level to run [4]")
+    group.addoption("--sglang-seed", type=int, metavar="N", help="seed of the drawn examples [0]")
+    group.addoption("--sglang-mutant", metavar="FILE", help="seed this mutant's defect first")
+    group.addoption(
+        "--sglang-results", metavar="FILE", help="append each result to this file as a JSON line"
+    )
+
+
+def _checks_of(items: list[Any]) -> list[Any]:
+    return [item for item in items if hasattr(_check_of(item), "level")]
+
+
+def _check_of(item: Any) -> Any:
+    return getattr(getattr(item, "callspec", None), "params", {}).get("sglang_check")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
+    """Leave out what is above the level asked for, and run the count of the plan last."""
+    found = _checks_of(items)
+    if not found:
+        return
+    level = config.getoption("--sglang-level")
+    if level is not None:
+        above = [i for i in found if _check_of(i).level > level]
+        if above:
+            config.hook.pytest_deselected(items=above)
+            gone = {id(item) for item in above}
+            items[:] = [item for item in items if id(item) not in gone]
+    last = [i for i in items if i.name == "test_planned_checks_ran"]
+    items[:] = [i for i in items if i.name != "test_planned_checks_ran"] + last
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Book what is planned, after every ``-k``, ``-m`` and node id has been applied."""
+    found = _checks_of(session.items)
+    if not found:
+        return
+    from sglang_contracts.suite.collected import collected
+
+    book = collected(session.config)
+    path = session.config.getoption("--sglang-results")
+    book.stream = Path(path) if path else None
+    book.plan([_check_of(item).id for item in found])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write what was exercised."""
+    from sglang_contracts.suite.collected import KEY
+
+    book = getattr(session.config, KEY, None)
+    if book is not None:
+        book.finish()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what was planned, what ran, and what was not exercised."""
+    from sglang_contracts.suite.collected import KEY
+
+    book = getattr(terminalreporter.config, KEY, None)
+    if book is None or not book.planned or book.session is None:
+        return
+    from sglang_contracts.suite.verdict import unexercised
+
+    subject = book.session.subject
+    terminalreporter.section("sglang-contracts")
+    kind = "fake " if book.session.kind == "fake" else ""
+    terminalreporter.line(
+        f"{subject.name} {subject.version} on {kind}SGLang {book.session.release}: "
+        f"{len(book.results)} of {len(book.planned)} planned checks ran"
+    )
+    for sentence in unexercised(subject.capabilities, book.used):
+        terminalreporter.line(f"not exercised: {sentence}")

@@ -1,0 +1,8 @@
+"""Everything that a printed snippet needs: ``from sglang_contracts.suite.reproduce import *``."""
+
+from __future__ import annotations
+
+from sglang_contracts.suite.script import Cell, Script, Turn
+from sglang_contracts.suite.snippet import reproduce
+
+__all__ = ["Cell", "Script", "Turn", "reproduce"]

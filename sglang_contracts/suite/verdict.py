@@ -1,0 +1,57 @@
+"""What results come to: the level reached, and what stays unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sglang_contracts.suite.capabilities import Capabilities
+from sglang_contracts.suite.engine import Result
+
+
+def unexercised(
+    capabilities: Capabilities, used: Iterable[tuple[str, str, int]]
+) -> list[str]:
+    """Sentences on what is declared and was not exercised by any passing check."""
+    seen = set(used)
+    found = []
+    for mode in capabilities.modes:
+        if not any(each[0] == mode for each in seen):
+            found.append(f"forward mode {mode}")
+            continue
+        for dtype in capabilities.dtypes:
+            if not any(each[0] == mode and each[1] == dtype for each in seen):
+                found.append(f"dtype {dtype} in mode {mode}")
+        for page in capabilities.page_sizes:
+            if not any(each[0] == mode and each[2] == page for each in seen):
+                found.append(f"page size {page} in mode {mode}")
+    return found
+
+
+def reached(results: Sequence[Result], highest: int) -> int:
+    """The highest level all of whose checks, and those below, are fine; -1: none.
+
+    A skip does not lower the level: its sentence stands in the certificate. An expected failure
+    does: it is known, and still a failure.
+    """
+    level = -1
+    for each in range(highest + 1):
+        mine = [result for result in results if result.level == each]
+        if any(result.outcome not in ("pass", "skip") for result in mine):
+            break
+        level = each
+    return level
+
+
+def verdict(results: Sequence[Result], missing: Sequence[str], open_points: Sequence[str]) -> str:
+    """``failed``, ``unknown`` or ``passed``.
+
+    Args:
+        results: All results.
+        missing: Planned checks without a result.
+        open_points: What was declared and not exercised.
+    """
+    if any(result.outcome == "fail" for result in results):
+        return "failed"
+    if missing or open_points or any(result.outcome == "error" for result in results):
+        return "unknown"
+    return "passed"

@@ -65,27 +65,37 @@ def finding_lines(item: Merged, report: Report, options: Options) -> list[str]:
     when = since(finding, brief=not options.verbose)
     if when:
         # Behind a detail a bare "since" would read as part of it.
-        head += f", {when}" if ": " in head or not when.startswith("since") else f" {when}"
+        detailed = bool(finding.detail or (finding.old and finding.new))
+        head += f", {when}" if detailed or not when.startswith("since") else f" {when}"
     first, *rest = wrapped(f"{head} [{finding.rule}]", options.width, _INDENT)
     label = paint(finding.severity.value, *SEVERITY_STYLE[finding.severity])
     pad = " " * (len(_INDENT) - len(finding.severity.value))
     lines = [label + pad + first[len(_INDENT) :], *rest]
-    to_do = fix(finding)
-    if to_do:
-        if evidence(finding):
-            to_do += f" [{evidence(finding)}]"
-        if len(item.suggested) < len(item.releases):
-            to_do += f", in {spans(item.suggested, [e.release for e in report.releases])}"
-        lines += [paint(line, "cyan") for line in wrapped(f"fix: {to_do}", options.width, _INDENT)]
+    among = [entry.release for entry in report.releases]
     where = places(by_file(finding.locations), options.width, _INDENT)
-    if len(item.releases) < len(report.releases):
-        span = f"in {spans(item.releases, [entry.release for entry in report.releases])}"
+    if len(item.releases) < len(among):
+        span = f"in {spans(item.releases, among)}"
         if where and len(where[-1]) + 2 + len(span) <= options.width:
-            where[-1] += "  " + paint(span, "dim")
+            where[-1] += f"  {span}"
         else:
-            where += [paint(line, "dim") for line in wrapped(span, options.width, _INDENT)]
-    lines += where
-    return lines
+            where += wrapped(span, options.width, _INDENT)
+    to_do = _advice(item, among)
+    if to_do and len(where) == 1 and len(where[0]) + 2 + len(to_do) <= options.width:
+        return [*lines, f"{where[0]}  {paint(to_do, 'cyan')}"]
+    advice = wrapped(to_do, options.width, _INDENT) if to_do else []
+    return [*lines, *(paint(line, "cyan") for line in advice), *where]
+
+
+def _advice(item: Merged, among: list[str]) -> str:
+    """``fix: ...`` with its evidence, and for which releases where not for all; may be empty."""
+    to_do = fix(item.finding)
+    if not to_do:
+        return ""
+    if evidence(item.finding):
+        to_do += f" [{evidence(item.finding)}]"
+    if len(item.suggested) < len(item.releases):
+        to_do += f", in {spans(item.suggested, among)}"
+    return f"fix: {to_do}"
 
 
 def note_lines(report: Report, options: Options) -> list[str]:

@@ -103,9 +103,7 @@ WORDINGS: dict[str, Wording] = {
         "{name} is not registered any more", "use {to}", early="{name} is not registered yet"
     ),
     "obligation-unmet": Wording(
-        "SGLang reads {name} off the plugin's object, which does not have it",
-        "provide it like {to}",
-        "set it on the object",
+        "{name} is missing: SGLang reads it", "provide it like {to}", "set it on the object"
     ),
     "guard-wrong": Wording("the guard around {name} is wrong here", "use {to}", dated=False),
     "retired": Wording("{name} still imports, but calling it raises", "use {to}"),
@@ -206,6 +204,8 @@ def fix(finding: Finding) -> str:
     if finding.suggestion is None:
         return wording.otherwise
     suggested, note = finding.suggestion.symbol, finding.suggestion.note
+    if " " in suggested and finding.suggestion.evidence == "contract":
+        return printable(f"{suggested} ({note})" if note else suggested)  # advice, no symbol
     if finding.suggestion.evidence == "signature" and note:
         return printable(wording.fix.format(to=note))  # the note is the whole signature
     if note.endswith(f":{suggested}"):  # the note is the whole spelling of the suggestion

@@ -103,7 +103,7 @@ WORDINGS: dict[str, Wording] = {
         "{name} is not registered any more", "use {to}", early="{name} is not registered yet"
     ),
     "obligation-unmet": Wording(
-        "{name} is missing: SGLang reads it", "provide it like {to}", "set it on the object"
+        "{name} is expected by SGLang", "provide it like {to}", "set it: the object lacks it"
     ),
     "guard-wrong": Wording("the guard around {name} is wrong here", "use {to}", dated=False),
     "retired": Wording("{name} still imports, but calling it raises", "use {to}"),

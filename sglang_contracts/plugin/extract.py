@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import warnings
 
@@ -48,6 +49,12 @@ def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
         _launch(scan_python(tree), file)
     except RecursionError:
         file = File(source.path, module, problem="nested too deeply")
+    except Exception as error:
+        # A fault of ours must not keep the other files from being checked; it is said, not hidden.
+        if os.environ.get("SGLANG_CONTRACTS_DEBUG"):
+            raise
+        problem = f"could not be analysed ({type(error).__name__}: {error}); please report it"
+        file = File(source.path, module, problem=problem)
     finally:
         sys.setrecursionlimit(limit)
     return file

@@ -330,6 +330,9 @@ class Flow:
         index = self.signature(node, node.args, node.name, owner, kind)
         record = self.file.functions[index]
         record.wrapped = wrapped
+        body = [each for each in node.body if not (
+            isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]  # fmt: skip
+        record.stub = len(body) == 1 and isinstance(body[0], ast.Raise)
         if node.returns is not None:
             record.annotation = self.annotation(node.returns)
         value = self.nodes.add("ownfunc", index)
@@ -583,9 +586,9 @@ class Flow:
             if isinstance(mapping, ast.Dict):
                 keys = [key for key in mapping.keys if key is not None]
                 if call.attr == "keys":
-                    items = ast.Tuple(keys, ast.Load())
+                    items = ast.copy_location(ast.Tuple(keys, ast.Load()), mapping)
                 elif call.attr == "values":
-                    items = ast.Tuple(mapping.values, ast.Load())
+                    items = ast.copy_location(ast.Tuple(mapping.values, ast.Load()), mapping)
                 elif isinstance(target, ast.Tuple) and len(target.elts) == 2:
                     with self.silently():
                         held = self.nodes.union(self.expr(v) for v in mapping.values)
@@ -622,7 +625,7 @@ class Flow:
     def choices(self, target: ast.expr, values: Sequence[ast.expr]) -> None:
         """A loop variable that runs over constants."""
         if isinstance(target, ast.Name) and values:
-            choice = ast.Set(list(values))
+            choice = ast.copy_location(ast.Set(list(values)), values[0])
             choice.sglang_choice = True  # type: ignore[attr-defined]
             self.scope.constants[target.id] = choice
 

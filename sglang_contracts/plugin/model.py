@@ -47,7 +47,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 1
+EXTRACT_VERSION = 2
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -80,6 +80,8 @@ class Function(msgspec.Struct, array_like=True):
     guard: int = 0
     wrapped: bool = False
     """Has a decorator that may change its signature."""
+    stub: bool = False
+    """Its body only raises: it is meant to be overridden."""
 
 
 class OwnClass(msgspec.Struct, array_like=True):

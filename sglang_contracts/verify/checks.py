@@ -43,6 +43,7 @@ _MAGIC = frozenset(
 
 _RESHAPING = ("jit", "kernel", "inject", "click", "app.", "router.", "autotune", "heuristics",
               "singledispatch", "pytest")  # fmt: skip
+_VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
 _RARE = 0.15
 """Share of upstream's call sites below which a new argument is passed on a special path only."""
 
@@ -326,8 +327,29 @@ class Checker:
         if value.named and self.set_upstream(value.named, name):
             return UNKNOWN
         symbol = f"{owner.name}.{name}" if owner.qual else f"{owner.module}:{name}"
+        on_object = value.alternatives[0][0] in ("object", "own-object", "super")
+        if use.kind is UseKind.WRITE and self.still_read(owner, name):
+            return UNKNOWN
         return Outcome(
-            Status.BROKEN, "attribute", symbol, owner=owner, name=name, named=value.named
+            Status.BROKEN,
+            "attribute",
+            symbol,
+            owner=owner,
+            name=name,
+            detail="object" if on_object else "class",
+            named=value.named,
+        )
+
+    def still_read(self, owner: Symbol, name: str) -> bool:
+        """Whether the release reads a name off a class or module that does not define it."""
+        receiver = (owner.qual or owner.module).rsplit(".", 1)[-1]
+        if name in self.lens.readers(receiver):
+            return True
+        return owner.kind == "class" and any(
+            name in method.reads or name in method.calls
+            for each in self.lens.mro(owner)
+            if isinstance(each.node, Class)
+            for method in each.node.methods.values()
         )
 
     def supplied(self, index: int, use: Use, name: str, owner: Symbol) -> bool:
@@ -375,10 +397,32 @@ class Checker:
                 parameters = node.parameters
                 if bound and parameters:
                     parameters = parameters[1:]
-                return self.fit(symbol, symbol.name, parameters, index, form, partial)
+                outcome = self.fit(symbol, symbol.name, parameters, index, form, partial)
+                if outcome.status is Status.BROKEN and bound and self.widened(symbol, form):
+                    return UNKNOWN
+                return outcome
             case ("own-class", int() as file, str() as qual):
                 return self._own_construct(file, qual, index, form, partial)
         return UNKNOWN
+
+    def widened(self, symbol: Symbol, form: Form) -> bool:
+        """Whether a class that derives from a method's class takes the call: it may be that one."""
+        if symbol.owner is None:
+            return False
+        name = symbol.qual.rsplit(".", 1)[-1]
+        given = Shape(len(form.positional), tuple(form.keywords), form.star, form.double_star)
+        for place in self.lens.places(name):
+            module, _, qual = place.partition(":")
+            other = self.lens.find(module, qual) if qual else None
+            if other is None or other.kind != "class" or other == symbol.owner:
+                continue
+            if symbol.owner not in self.lens.mro(other):
+                continue
+            method = self.lens.member(other, name)
+            if method is not None and method.owner == other and isinstance(method.node, Recorded):
+                if misfit(method.node.parameters[1:], given) is None:
+                    return True
+        return False
 
     @staticmethod
     def reshaped(node: Recorded) -> bool:
@@ -655,20 +699,22 @@ class Checker:
                 own = own[1:]
         own = own[shift:] if shift and own and own[0].kind <= ParameterKind.POSITIONAL else own
         short = target.qual.rsplit(".", 1)[-1]
+        # what only *args and **kwargs of the target would take is meant for another class
+        strict = [each for each in theirs if each.kind not in _VARIADIC]
         named = {each.name for each in theirs}
         own_names = {each.name for each in own}
         fitting, problems = 0, []
         for form in self.forms(short):
-            if misfit(theirs, form) is not None:
+            if misfit(strict, form) is not None:
                 continue
-            if any(each not in named for each in form.keywords):
-                continue  # meant for another class of the same method name
             if form.star and not form.positional and not form.keywords:
                 continue
             problem = misfit(own, form)
-            if problem is None or (
-                problem.what == "missing" and (form.star or form.double_star)
-            ):
+            if problem is not None and problem.what == "missing":
+                # a parameter of its own that the target never had is the plugin's affair
+                if form.star or form.double_star or problem.name not in named:
+                    problem = None
+            if problem is None:
                 fitting += 1
             else:
                 problems.append((problem, form))
@@ -736,7 +782,8 @@ class Checker:
         node = target.node
         if not isinstance(node, Recorded):
             return Outcome(Status.OK, found=(target,))
-        if record.kind in ("property", "overload") or target.kind == "property" or record.wrapped:
+        plain = record.kind not in ("property", "overload") and not record.wrapped
+        if not plain or target.kind == "property" or record.stub:
             return Outcome(Status.OK, found=(target,))
         return self.accepts(record, target, 0, True)
 
@@ -765,7 +812,7 @@ class Checker:
         self, index: int, qual: str, record: Function, bases: Sequence[Symbol]
     ) -> Outcome:
         """An own ``__init__`` that could stand in for the base's: what core passes must be taken."""
-        if (index, qual) in self.made or record.wrapped:
+        if (index, qual) in self.made or record.wrapped or self.elsewhere(index, qual, bases):
             return UNKNOWN
         for base in bases:
             constructor = self.lens.constructor(base)
@@ -795,6 +842,20 @@ class Checker:
                     )
             return Outcome(Status.OK, found=(base,))
         return UNKNOWN
+
+    def elsewhere(self, index: int, qual: str, bases: Sequence[Symbol]) -> bool:
+        """Whether the plugin hands an own class on, so that who makes it cannot be told.
+
+        One that is put in its base's place is made as the base is.
+        """
+        for file_index, file in enumerate(self.files):
+            for use in file.uses:
+                if use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value:
+                    if self.evaluator.own_class(file_index, use.value) == (index, qual):
+                        return False
+        del bases
+        short = qual.rsplit(".", 1)[-1]
+        return any(short in file.mentions.get(-1, ()) for file in self.files)
 
     # -- completeness ------------------------------------------------------------------------------------------
 
@@ -884,9 +945,7 @@ class Checker:
         if not isinstance(node, Class):
             return []
         found: dict[Symbol, None] = {}
-        for name, method in node.methods.items():
-            if not method.role & (Role.UNIMPLEMENTED | Role.ABSTRACT):
-                continue
+        for name in node.methods:
             for place in self.lens.places(name):
                 module, _, qual = place.partition(":")
                 if not qual or module.startswith("sglang.test"):

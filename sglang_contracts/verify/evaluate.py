@@ -34,6 +34,7 @@ from sglang_contracts.plugin.plugin import Plugin
 from sglang_contracts.surface.model import (
     Attribute,
     Class,
+    Condition,
     Kind,
     ParameterKind,
     Role,
@@ -727,7 +728,7 @@ class Evaluator:
             found: tuple[Alternative, ...] = ()
             if node.annotation:
                 found = self.typed(symbol.module, node.annotation)
-            elif node.value:
+            elif node.value and not node.condition & Condition.SEVERAL:
                 found = self.made(symbol.module, node.value, symbol.owner)
                 # what is assigned in several places may be of another class in one of them
                 found = tuple(
@@ -864,7 +865,7 @@ class Evaluator:
         """Whether a name that a class lacks is certainly not there."""
         if name.startswith("__") and name.endswith("__"):
             return False
-        if self.lens.is_open(symbol):
+        if self.lens.is_open(symbol) or self.lens.kind(symbol) & Kind.PROTOCOL:
             return False
         return not (name in _SPECIAL and self.lens.kind(symbol) & Kind.ENUM)
 

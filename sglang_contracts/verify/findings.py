@@ -72,7 +72,7 @@ class Findings:
         """All findings in one release (by index), not yet merged."""
         found: list[Finding] = []
         for number, check in enumerate(self.timeline.checks):
-            entry = self.timeline.entries[number][index]
+            entry = self.timeline.entry(number, index)
             if not entry.broken:
                 continue
             if check.kind == "class":
@@ -104,7 +104,7 @@ class Findings:
         return Finding(**{**dates, "by_name": bool(named), **more})  # type: ignore[arg-type]
 
     def _good(self, case: Case) -> Outcome:
-        return self.timeline.entries[case.number][case.good].outcome
+        return self.timeline.entry(case.number, case.good).outcome
 
     def _location(self, case: Case) -> tuple[Location, ...]:
         file = self.files[case.check.file]
@@ -165,6 +165,8 @@ class Findings:
         file = self.files[case.check.file]
         use = file.uses[case.check.number]
         outcome = case.entry.outcome
+        if case.last_ok is None and (outcome.named or use.kind is UseKind.WRITE):
+            return None  # a name alone, or a write, proves nothing before the thing was there
         if use.kind is UseKind.PROBE:
             return self._probe(case, file, use)
         if use.group and use.group in file.groups and self._alternative(case, file, use):
@@ -193,7 +195,7 @@ class Findings:
         for number, check in enumerate(self.timeline.checks):
             if check.kind == "use" and check.file == case.check.file:
                 other = file.uses[check.number]
-                if other.group == use.group and self.timeline.entries[number][case.at].fine:
+                if other.group == use.group and self.timeline.entry(number, case.at).fine:
                     return True
         return False
 
@@ -228,8 +230,8 @@ class Findings:
                 continue
             other = file.uses[check.number]
             if other.kind is UseKind.PROBE and other.function == use.function:
-                entries = self.timeline.entries[number]
-                if entries[case.at].fine and not entries[case.last_ok or 0].fine:
+                now = self.timeline.entry(number, case.at)
+                if now.fine and not self.timeline.entry(number, case.last_ok or 0).fine:
                     return True
         return False
 
@@ -286,7 +288,7 @@ class Findings:
         else:
             suggestion = self.replacements.of_symbol(written, found, old, new)
         patch = use.kind in (UseKind.WRITE, UseKind.HOOK)
-        on_object = found is not None and found.owner is not None and not self._on_class(file, use)
+        on_object = outcome.detail == "object"
         if use.kind is UseKind.WRITE and on_object:
             severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
             patch = False
@@ -305,14 +307,6 @@ class Findings:
             role=_ROLES.get(use.kind, "use") if patch or use.kind is UseKind.PROBE else "use",
             old=_facts(found),
         )
-
-    def _on_class(self, file: File, use: Use) -> bool:
-        """Whether an attribute is written on a class or module, not on an object."""
-        node = file.nodes[use.node]
-        if node[0] != "attr":
-            return True
-        base = file.nodes[node[1]]
-        return base[0] in ("import", "attr", "dotted", "ownclass", "tried", "select")
 
     def _spelled(self, case: Case, file: File, use: Use, found: Symbol | None) -> str:
         """The lost symbol as DESIGN §7 spells it."""
@@ -374,7 +368,7 @@ class Findings:
         number = self._call_of.get((case.check.file, node[1]))
         if number is None:
             return None
-        made = self.timeline.entries[number][case.good].outcome.found
+        made = self.timeline.entry(number, case.good).outcome.found
         if not made or not isinstance(made[0].node, Function):
             return None
         now = self.catalog.surface(self.releases[case.at])
@@ -584,7 +578,7 @@ class Findings:
         """An override whose base method went: dead code, or a duty that moved."""
         if case.last_ok is None:
             return None
-        good = self.timeline.entries[case.number][case.last_ok].outcome
+        good = self.timeline.entry(case.number, case.last_ok).outcome
         if not good.found:
             return None
         found = good.found[0]
@@ -628,7 +622,7 @@ class Findings:
         self, number: int, check: Check, entry: Entry, index: int
     ) -> list[Finding]:
         """Hooks that a class does not provide; each needs a release that did not require it."""
-        entries = self.timeline.entries[number]
+        entries = self.timeline.history(number)
         made: list[Finding] = []
         for symbol in entry.outcome.found:
             name = symbol.qual.rsplit(".", 1)[-1]

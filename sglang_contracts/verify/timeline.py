@@ -33,42 +33,57 @@ class Entry(NamedTuple):
 
 
 class Timeline:
-    """Entries of all checks over all releases.
+    """Entries of checks over releases.
+
+    Every check is worked out in the releases that are wanted; its history only where it breaks in
+    one of them.
 
     Args:
         checker: Works out one release.
         releases: All that are recorded, ascending.
+        wanted: Indices of those that are reported on; None: all.
     """
 
-    def __init__(self, checker: Checker, releases: Sequence[str]) -> None:
+    def __init__(
+        self, checker: Checker, releases: Sequence[str], wanted: Sequence[int] | None = None
+    ) -> None:
         self.checker = checker
         self.releases = tuple(releases)
         self.checks: list[Check] = checker.checks()
-        self.entries: list[list[Entry]] = [[] for _ in self.checks]
-        self._run()
+        self.wanted = tuple(sorted(set(range(len(releases)) if wanted is None else wanted)))
+        self._entries: list[list[Entry | None]] = [[None] * len(releases) for _ in self.checks]
+        self._run(range(len(self.checks)), self.wanted)
+        broken = [
+            number
+            for number, entries in enumerate(self._entries)
+            if any(entry is not None and entry.broken for entry in entries)
+        ]
+        rest = [at for at in range(len(releases)) if at not in set(self.wanted)]
+        self._run(broken, rest)
 
-    def _run(self) -> None:
+    def _run(self, numbers: Sequence[int], indices: Sequence[int]) -> None:
         evaluator = self.checker.evaluator
-        lens = evaluator.lens
         stands_on: dict[str, set[int]] = {}
-        current: list[Entry | None] = [None] * len(self.checks)
-        for release in self.releases:
-            changed = evaluator.move(release)
+        current: dict[int, Entry] = {}
+        for index in indices:
+            changed = evaluator.move(self.releases[index])
             self.checker.moved()
-            if current[0:1] == [None]:
-                todo = set(range(len(self.checks)))
+            if not current:
+                todo = set(numbers)
             else:
                 todo = set(stands_on.pop("release", ()))
                 for name in changed:
                     todo |= stands_on.pop(name, set())
             for number in sorted(todo):
-                entry, names = lens.track(lambda number=number: self._entry(number))  # type: ignore[misc]
+                entry, names = self._tracked(number)
                 current[number] = entry
                 for name in names:
                     stands_on.setdefault(name, set()).add(number)
-            for number, entry in enumerate(current):
-                assert entry is not None
-                self.entries[number].append(entry)
+            for number, entry in current.items():
+                self._entries[number][index] = entry
+
+    def _tracked(self, number: int) -> tuple[Entry, frozenset[str]]:
+        return self.checker.lens.track(lambda: self._entry(number))
 
     def _entry(self, number: int) -> Entry:
         outcome, reach = outcome_of(self.checker, self.checks[number])
@@ -76,9 +91,22 @@ class Timeline:
             return Entry(outcome, _RUNS)
         return Entry(outcome, reach())
 
+    def entry(self, number: int, index: int) -> Entry:
+        """A check in a release; worked out now if nobody needed it before."""
+        held = self._entries[number][index]
+        if held is None:
+            self.checker.evaluator.move(self.releases[index])
+            self.checker.moved()
+            held = self._entries[number][index] = self._entry(number)
+        return held
+
+    def history(self, number: int) -> list[Entry]:
+        """A check over all releases."""
+        return [self.entry(number, index) for index in range(len(self.releases))]
+
     def span(self, number: int, at: int) -> tuple[int, int | None]:
         """The broken interval around a release: its first index, and the last good one before."""
-        entries = self.entries[number]
+        entries = self.history(number)
         first = at
         while first > 0 and entries[first - 1].broken:
             first -= 1
@@ -86,7 +114,7 @@ class Timeline:
 
     def good(self, number: int, at: int) -> int | None:
         """The nearest release in which a check is fine: before, else after."""
-        entries = self.entries[number]
+        entries = self.history(number)
         for index in range(at - 1, -1, -1):
             if entries[index].fine:
                 return index

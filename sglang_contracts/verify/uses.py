@@ -48,6 +48,7 @@ class Analysis:
         plugin: Plugin,
         catalog: Catalog,
         *,
+        wanted: Sequence[str] | None = None,
         known_as: Mapping[str, str] | None = None,
         contracts: Sequence[Contract] | None = None,
     ) -> None:
@@ -63,7 +64,9 @@ class Analysis:
             _names(self.contracts, known_as),
             _distinctive(self.contracts),
         )
-        self.timeline = Timeline(Checker(evaluator, clauses_of(self.contracts)), self.releases)
+        indices = None if wanted is None else [self.releases.index(each) for each in wanted]
+        checker = Checker(evaluator, clauses_of(self.contracts))
+        self.timeline = Timeline(checker, self.releases, indices)
         replacements = Replacements(catalog, _contracted(self.contracts))
         self.findings = Findings(self.timeline, replacements)
         self.launches = Launches(catalog, replacements)
@@ -210,7 +213,11 @@ def check_plugin(
     """
     known = [catalog.known(release) for release in releases]
     analysis = Analysis(
-        load_plugin(root, exclude), catalog, known_as=known_as, contracts=contracts
+        load_plugin(root, exclude),
+        catalog,
+        wanted=known,
+        known_as=known_as,
+        contracts=contracts,
     )
     return analysis.report("check", known)
 

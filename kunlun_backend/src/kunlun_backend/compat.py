@@ -107,6 +107,14 @@ class LegacyPlatformHooks:
         return KunlunMHATokenToKVPool
 
 
+def capabilities() -> Any:
+    """Clause `platform/capabilities`: since 0.5.22 core reads what a platform can do off it."""
+    from sglang.srt.platforms import interface
+
+    declare = getattr(interface, "PlatformCapabilities", None)
+    return declare and declare(supports_triton=False, graph_capture=False)
+
+
 def keep_triton_away() -> None:
     """Clause `utils/support_triton`: until 0.5.21 a list of names decides who gets Triton.
 

@@ -17,6 +17,7 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
     _enum = PlatformEnum.OOT
     device_name = "kunlun"
     device_type = sdk.device_type()
+    capabilities = compat.capabilities()
     supported_quantization: ClassVar[list[str]] = ["w8a8_int8"]
 
     def init_backend(self) -> None:

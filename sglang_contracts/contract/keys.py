@@ -169,6 +169,7 @@ ON: dict[str, Key] = {
     "lacks_parameters": Key(Form.TEXTS, "Takes none of these, nor **kwargs."),
     "key": Key(Form.TEXT, "The key registered; for a launcher the value given."),
     "without_key": Key(Form.TEXT, "The plugin registers this key nowhere."),
+    "mentions": Key(Form.TEXTS, "Only hit where one of these names is mentioned nearby."),
     "unless_mentions": Key(Form.TEXTS, "Not hit where one of these names is mentioned nearby."),
     "text": Key(Form.TEXTS, "Inspector: one of these strings stands in the same file."),
 }

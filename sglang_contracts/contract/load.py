@@ -310,6 +310,7 @@ class _Loader:
             lacks_parameters=_texts(table.get("lacks_parameters")),
             key=_text(table.get("key")),
             without_key=_text(table.get("without_key")),
+            mentions=_texts(table.get("mentions")),
             unless_mentions=_texts(table.get("unless_mentions")),
             text=_texts(table.get("text")),
         )

@@ -172,6 +172,9 @@ class On(msgspec.Struct, frozen=True, omit_defaults=True):
     """Registrar: the key registered. Launcher: the value given."""
     without_key: str = ""
     """Registrar: this key is not registered by the plugin anywhere."""
+    mentions: tuple[str, ...] = ()
+    """Only hit where the same function (subclasser: class or its decorators; else module) mentions
+    one of these names."""
     unless_mentions: tuple[str, ...] = ()
     """Not hit where the same function (subclasser: class; else module) mentions one of these
     names: it has been adapted already."""

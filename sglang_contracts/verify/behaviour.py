@@ -224,13 +224,18 @@ class Behaviours:
         if any(self.lens.member(base, name) or self.lens.is_open(base) for base in bases):
             return OK
         symbol = clause.symbols[0] if clause.symbols else f"{clause.owner[0]}.{name}"
-        return Outcome(Status.BROKEN, "obligation", symbol, name=clause.id)
+        # Data is set by whoever makes the object; only a class that makes itself is known to lack it.
+        detail = "" if clause.called or "__init__" in record.methods else "may-be-set"
+        return Outcome(Status.BROKEN, "obligation", symbol, name=clause.id, detail=detail)
 
     def _hits(self, candidate: Candidate, clause: Clause, on: On) -> bool:
         file = self.files[candidate.file]
         self._named = ""
-        if on.unless_mentions and self._adapted(candidate, file, on):
+        if on.unless_mentions and self._mentioned(candidate, file, on.unless_mentions):
             return False
+        if on.mentions and not self._mentioned(candidate, file, on.mentions):
+            if candidate.kind != "class" or not set(on.mentions) & set(file.mentions.get(-1, ())):
+                return False
         if candidate.kind == "class":
             return self._subclass(candidate, on)
         if candidate.kind == "method":
@@ -259,8 +264,9 @@ class Behaviours:
                 return self._touches(candidate.file, use, on)
         return False
 
-    def _adapted(self, candidate: Candidate, file: File, on: On) -> bool:
-        wanted = set(on.unless_mentions)
+    def _mentioned(self, candidate: Candidate, file: File, names_wanted: Sequence[str]) -> bool:
+        """Whether one of these names stands near the place: in its function, class or module."""
+        wanted = set(names_wanted)
         if candidate.kind == "method":
             return bool(wanted & set(file.mentions.get(candidate.number, ())))
         if candidate.kind == "class":
@@ -508,6 +514,9 @@ class Behaviours:
             return False
         value = self.evaluator.value(candidate.file, node[1])
         self._named = value.named
+        base = file.nodes[node[1]]
+        if base[0] == "import" and f"{base[1]}:{base[2]}" == on.symbol:  # a module-level object
+            return "*" in on.writes or node[2] in on.writes
         return self._off(value.alternatives, node[2], on) or self._touches(candidate.file, use, on)
 
     def _reads(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:

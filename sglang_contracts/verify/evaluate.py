@@ -746,7 +746,7 @@ class Evaluator:
         """An object by the name it goes by; unknown for names nobody has said anything of."""
         spellings = self.known_as.get(name)
         if not spellings:
-            return NOTHING
+            return self.by_class_name(name)
         candidates: list[Symbol] = []
         for spelling in spellings:
             symbol = self.lens.parse(spelling)
@@ -767,6 +767,24 @@ class Evaluator:
                 and any(self.lens.member(symbol, each) is not None for each in attributes)
             ]
         return Value(tuple(("object", each, False) for each in candidates), name)
+
+    def by_class_name(self, name: str) -> Value:
+        """``radix_cache`` is a ``RadixCache``, where exactly one class has that name."""
+        words = name.strip("_").split("_")
+        if len(words) < 2 or not all(word.isalpha() and word.islower() for word in words):
+            return NOTHING
+        title = "".join(word.capitalize() for word in words)
+        places = [
+            place
+            for place in self.lens.places(title)
+            if ":" not in place and place.startswith("sglang.srt.")
+        ]
+        if len(places) != 1:
+            return NOTHING
+        symbol = self.lens.top(places[0], title)
+        if symbol is None or symbol.kind != "class":
+            return NOTHING
+        return Value((("object", symbol, False),), name)
 
     def by_attribute(self, name: str) -> Value:
         """An object of which nothing is known but that an attribute of a telling name is read."""

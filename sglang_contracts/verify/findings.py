@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sglang_contracts.plugin.model import File, Use, UseKind
-from sglang_contracts.surface.model import Attribute, Class, Function
+from sglang_contracts.surface.model import Attribute, Class, Function, Role
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.checks import Check
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
@@ -146,10 +146,13 @@ class Findings:
         elif replacement is not None:
             suggestion = Suggestion(replacement.use, "contract", note=replacement.note)
         rule = clause.rule or ("obligation-unmet" if obligation else "behaviour-changed")
+        severity = self._severity(case, Severity(clause.severity or "error"))
+        if case.entry.outcome.detail == "may-be-set":
+            severity = Severity.NOTE
         return self._base(
             case,
             rule=rule,
-            severity=self._severity(case, Severity(clause.severity or "error")),
+            severity=severity,
             symbol=case.entry.outcome.symbol,
             locations=(place,),
             suggestion=suggestion,
@@ -654,7 +657,9 @@ class Findings:
                 required = [each.name for each in parameters]
                 text = f"{name}({required[0]})" if required else name
                 suggestion = Suggestion(text, "signature", note=signature_text(name, parameters))
-            severity = self._severity(case) if good is not None else Severity.NOTE
+            severity = Severity.NOTE
+            if good is not None and not self._merely_unimplemented(symbol, good):
+                severity = self._severity(case)
             made.append(
                 self._base(
                     case,
@@ -667,6 +672,17 @@ class Findings:
                 )
             )
         return made
+
+
+    def _merely_unimplemented(self, symbol: Symbol, good: int) -> bool:
+        """Whether a hook only raised ``NotImplementedError`` before as well: nothing changed."""
+        node = symbol.node
+        if isinstance(node, Function) and node.role & Role.ABSTRACT:
+            return False
+        before = self.catalog.surface(self.releases[good]).find(symbol.module, symbol.qual)
+        return before is not None and isinstance(before.node, Function) and bool(
+            before.node.role & (Role.UNIMPLEMENTED | Role.ABSTRACT)
+        )
 
 
 def _with(finding: Finding, **changes: object) -> Finding:
@@ -718,7 +734,13 @@ def _dedupe(ranked: Sequence[Finding]) -> list[Finding]:
     """The same symbol under two rules at the same places is said once, the weightier first."""
     kept: list[Finding] = []
     said: dict[str, set[tuple[str, int]]] = {}
+    clauses: set[tuple[str, str, tuple[Location, ...]]] = set()
     for each in ranked:
+        if each.clause:  # one change, written down for each class that has the member
+            key = (each.rule, each.symbol.rsplit(".", 1)[-1], each.locations)
+            if key in clauses:
+                continue
+            clauses.add(key)
         places = {(one.file, one.line) for one in each.locations}
         covered = said.setdefault(each.symbol, set())
         if places and places <= covered:
@@ -728,4 +750,9 @@ def _dedupe(ranked: Sequence[Finding]) -> list[Finding]:
     return kept
 
 
-__all__ = ["Case", "Findings", "merge"]
+def role_of(use: Use) -> str:
+    """How a use relies on something, as findings and ``uses`` say it."""
+    return _ROLES.get(use.kind, "use")
+
+
+__all__ = ["Case", "Findings", "merge", "role_of"]

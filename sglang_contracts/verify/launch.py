@@ -58,6 +58,10 @@ class Launches:
             ]
         return held
 
+    def known(self, name: str) -> bool:
+        """Whether any recorded release has such a flag or variable."""
+        return any(status is Status.OK for status, _ in self.states(name, None))
+
     def at(self, given: Iterable[Given], index: int) -> list[Finding]:
         """Findings in one release (by index)."""
         found = []

@@ -42,10 +42,15 @@ class Timeline:
         checker: Works out one release.
         releases: All that are recorded, ascending.
         wanted: Indices of those that are reported on; None: all.
+        history: Whether to look at the history of what breaks.
     """
 
     def __init__(
-        self, checker: Checker, releases: Sequence[str], wanted: Sequence[int] | None = None
+        self,
+        checker: Checker,
+        releases: Sequence[str],
+        wanted: Sequence[int] | None = None,
+        history: bool = True,
     ) -> None:
         self.checker = checker
         self.releases = tuple(releases)
@@ -53,6 +58,8 @@ class Timeline:
         self.wanted = tuple(sorted(set(range(len(releases)) if wanted is None else wanted)))
         self._entries: list[list[Entry | None]] = [[None] * len(releases) for _ in self.checks]
         self._run(range(len(self.checks)), self.wanted)
+        if not history:
+            return
         broken = [
             number
             for number, entries in enumerate(self._entries)

@@ -584,10 +584,10 @@ class _DeviceModule(types.ModuleType):
         pass
 
     def manual_seed(self, seed: int) -> None:
-        torch.manual_seed(seed)
+        pass  # random numbers are the CPU's, which torch.manual_seed seeds as well
 
     def manual_seed_all(self, seed: int) -> None:
-        torch.manual_seed(seed)
+        pass
 
     def current_stream(self, device: Any = None) -> Any:
         return Stream()

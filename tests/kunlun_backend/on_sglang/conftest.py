@@ -5,13 +5,12 @@ import os
 
 import pytest
 
-os.environ.setdefault("SGLANG_CONTRACTS_SDK", "shim")
-os.environ.setdefault("TRITON_INTERPRET", "1")  # upstream's own allocator, up to 0.5.21
 if importlib.util.find_spec("sglang") is None:
     collect_ignore_glob = ["test_*.py"]
 else:
     from sglang_contracts.live import shim
 
+    os.environ.setdefault("SGLANG_CONTRACTS_SDK", "shim")
     shim.install()
     os.environ.update(shim.environment())
 

@@ -70,14 +70,26 @@ _USE = _record(
     locations={"type": "array", "items": {"$ref": "#/$defs/location"}},
     guarded={"type": "boolean"},
     by_name={"type": "boolean"},
+    missing={"type": "boolean"},
 )
 _EDIT = _record(
     {"file": _TEXT, "line": _NUMBER, "rule": _TEXT, "symbol": _TEXT},
     old=_TEXT,
     new=_TEXT,
+    note=_TEXT,
+    severity={"enum": ["error", "warning"]},
     since=_OR_NULL,
     covers=_TEXTS,
+    works_since=_OR_NULL,
     both={"type": "boolean"},
+    already={"type": "boolean"},
+)
+
+_NEEDLESS = _record(
+    {"file": _TEXT, "line": _NUMBER},
+    text=_TEXT,
+    always={"type": "boolean"},
+    kind={"enum": ["condition", "try"]},
 )
 
 FACTS: dict[str, dict[str, Any]] = {
@@ -90,12 +102,12 @@ FACTS: dict[str, dict[str, Any]] = {
         "ranges": _TEXTS,
         "requirement": _OR_NULL,
     },
-    "uses": {"uses": {"type": "array", "items": _USE}},
+    "uses": {"release": _TEXT, "files": _NUMBER, "uses": {"type": "array", "items": _USE}},
     "upgrade": {
         "from": _TEXT,
         "to": _TEXT,
         "edits": {"type": "array", "items": _EDIT},
-        "needless": {"type": "array", "items": _record({"file": _TEXT, "line": _NUMBER})},
+        "needless": {"type": "array", "items": _NEEDLESS},
         "hidden": _HIDDEN,
     },
     "launch-check": {},

@@ -215,8 +215,7 @@ def test_uses_are_grouped_by_module(run, plugin, monkeypatch):
         "(environment variables)\n"
         "  (the variable) SGLANG_X  [launch]\n"
         "sglang.srt.model_executor.forward_batch_info\n"
-        "  ForwardBatch.token_to_kv_pool  [use, guarded]\n"
-        "      a.py:3,9\n"
+        "  ForwardBatch.token_to_kv_pool  [use, guarded]  a.py:3,9\n"
         "2 symbols of 2 modules\n"
     ).replace("(the variable) ", "")
     assert len(document(run("uses", plugin, "-f", "json"))["uses"]) == 2
@@ -239,10 +238,19 @@ UPGRADE = Report(
                 "new": "get_token_to_kv_pool()",
                 "since": "0.5.13",
                 "covers": ["0.5.13", "0.5.16"],
+                "works_since": "0.5.13",
                 "both": False,
             }
         ],
-        "needless": [{"file": "plugin.py", "line": 9, "text": "if version < 0.5.11"}],
+        "needless": [
+            {
+                "file": "plugin.py",
+                "line": 9,
+                "text": "if version < 0.5.11",
+                "always": False,
+                "kind": "condition",
+            }
+        ],
     },
 )
 
@@ -255,13 +263,13 @@ def test_upgrade_is_a_dossier(run, plugin, monkeypatch):
         "0.5.12 -> 0.5.16: broken, 1 break\n"
         "\n"
         "1 edit, in order:\n"
-        "  1. plugin.py:2  ForwardBatch.token_to_kv_pool\n"
-        "     - forward_batch.token_to_kv_pool\n"
-        "     + get_token_to_kv_pool()\n"
-        "     since 0.5.13, the new form works in 0.5.13 ... 0.5.16, [field-removed]\n"
+        "  1. ForwardBatch.token_to_kv_pool [field-removed]\n"
+        "     plugin.py:2 forward_batch.token_to_kv_pool\n"
+        "     -> get_token_to_kv_pool()\n"
+        "     since 0.5.13; the new form works from 0.5.13 on, older ones need the old\n"
         "\n"
         "needless from there on:\n"
-        "     plugin.py:9  if version < 0.5.11\n"
+        "     plugin.py:9  if version < 0.5.11  (always false)\n"
     )
     document(run("upgrade", plugin, "--from", "0.5.12", "--to", "0.5.16", "-f", "json"))
     assert run("upgrade", plugin, "--from", "0.5.12", "--to", "0.5.12").code == 2

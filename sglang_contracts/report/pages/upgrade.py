@@ -7,7 +7,7 @@ from typing import Any
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import VERDICT_STYLE, Paint, plural, wrapped
 from sglang_contracts.report.text import findings_lines, note_lines
-from sglang_contracts.report.words import short
+from sglang_contracts.report.words import printable, short
 from sglang_contracts.verify.finding import Report, Severity
 
 
@@ -19,13 +19,24 @@ def edits_of(report: Report) -> list[dict[str, Any]]:
 
 def covers_text(edit: dict[str, Any]) -> str:
     """Which releases the new form covers; empty where it is not known."""
-    covered = [str(release) for release in edit.get("covers") or ()]
     if edit.get("both"):
-        return "works before and after"
-    if not covered:
-        return ""
-    span = covered[0] if len(covered) == 1 else f"{covered[0]} ... {covered[-1]}"
-    return f"the new form works in {span}"
+        return "one form works before and after"
+    if edit.get("works_since"):
+        return f"the new form works from {edit['works_since']} on, older ones need the old"
+    return ""
+
+
+def steps(edits: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Edits that follow each other and put the same in place of the same, as one step."""
+    found: list[list[dict[str, Any]]] = []
+    for edit in edits:
+        last = found[-1][-1] if found else None
+        keys = ("file", "rule", "symbol", "new")
+        if last is not None and all(last.get(key) == edit.get(key) for key in keys):
+            found[-1].append(edit)
+        else:
+            found.append([edit])
+    return found
 
 
 def text(report: Report, options: Options) -> str:
@@ -40,20 +51,8 @@ def text(report: Report, options: Options) -> str:
     edits = edits_of(report)
     if edits:
         lines += ["", paint(f"{plural(len(edits), 'edit')}, in order:", "bold")]
-    for number, edit in enumerate(edits, 1):
-        lines.append(f"{number:3}. {edit['file']}:{edit['line']}  {short(str(edit['symbol']))}")
-        if edit.get("old"):
-            lines += [
-                paint(line, "red") for line in wrapped(f"- {edit['old']}", options.width, "     ")
-            ]
-        if edit.get("new"):
-            lines += [
-                paint(line, "green") for line in wrapped(f"+ {edit['new']}", options.width, "     ")
-            ]
-        facts = [f"since {edit['since']}"] if edit.get("since") else []
-        facts += [covered] if (covered := covers_text(edit)) else []
-        facts.append(f"[{edit['rule']}]")
-        lines += [paint(line, "dim") for line in wrapped(", ".join(facts), options.width, "     ")]
+    for number, step in enumerate(steps(edits), 1):
+        lines += _step(number, step, options)
     if not edits or options.verbose:
         lines += findings_lines(report, options)
     needless = report.facts.get("needless")
@@ -61,7 +60,36 @@ def text(report: Report, options: Options) -> str:
         lines += ["", paint("needless from there on:", "bold")]
         for guard in needless:
             lines += wrapped(
-                f"{guard['file']}:{guard['line']}  {guard.get('text', '')}", options.width, "     "
+                f"{guard['file']}:{guard['line']}  {guard.get('text', '')}{_way(guard)}",
+                options.width,
+                "     ",
             )
     lines += note_lines(report, options)
     return "\n".join(lines)
+
+
+def _step(number: int, step: list[dict[str, Any]], options: Options) -> list[str]:
+    paint = Paint(options.color)
+    edit = step[0]
+    indent = "     "
+    lines = [f"{number:3}. {short(str(edit['symbol']))} [{edit['rule']}]"]
+    for each in step:
+        old = f"  {each['old']}" if each.get("old") else ""
+        lines += wrapped(printable(f"{each['file']}:{each['line']}{old}"), options.width, indent)
+    if edit.get("new"):
+        said = printable(f"-> {edit['new']}" + (f" ({edit['note']})" if edit.get("note") else ""))
+        lines += [paint(line, "green") for line in wrapped(said, options.width, indent)]
+    facts = [f"since {edit['since']}"] if edit.get("since") else []
+    facts += [covers_text(edit)] if covers_text(edit) else []
+    facts += ["broken before, too"] if edit.get("already") else []
+    if facts:
+        lines += [paint(line, "dim") for line in wrapped("; ".join(facts), options.width, indent)]
+    return lines
+
+
+def _way(guard: dict[str, Any]) -> str:
+    if "always" not in guard:
+        return ""
+    if guard.get("kind") == "try":
+        return "  (always goes through)" if guard["always"] else "  (never goes through)"
+    return "  (always true)" if guard["always"] else "  (always false)"

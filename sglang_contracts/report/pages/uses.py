@@ -43,14 +43,18 @@ def text(report: Report, options: Options) -> str:
         lines.append(paint(module, "bold"))
         for use in uses:
             name = short(str(use["symbol"])) if ":" in str(use["symbol"]) else "(the module)"
-            lines.append(f"  {name}  {paint(f'[{marks(use)}]', 'dim')}")
-            if not options.quiet:
-                files: dict[str, list[int]] = {}
-                for place in use.get("locations", ()):
-                    numbers = files.setdefault(str(place["file"]), [])
-                    if place["line"] not in numbers:
-                        numbers.append(place["line"])
-                lines += places(files, options.width, "      ")
+            head = f"  {name}  {paint(f'[{marks(use)}]', 'dim')}"
+            plain = len(f"  {name}  [{marks(use)}]")
+            files: dict[str, list[int]] = {}
+            for place in use.get("locations", ()):
+                numbers = files.setdefault(str(place["file"]), [])
+                if place["line"] not in numbers:
+                    numbers.append(place["line"])
+            where = [] if options.quiet else places(files, options.width, "      ")
+            if len(where) == 1 and plain + len(where[0]) - 4 <= options.width:
+                lines.append(f"{head}  {where[0].strip()}")
+            else:
+                lines += [head, *where]
     lines += note_lines(report, options)
     total = sum(len(uses) for uses in groups.values())
     lines.append(f"{plural(total, 'symbol')} of {plural(len(groups), 'module')}")

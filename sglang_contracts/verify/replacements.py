@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.surface.model import Attribute, Class, Function, Kind, Parameter, Role
 from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify import renames
 from sglang_contracts.verify.finding import Suggestion
 from sglang_contracts.verify.signature import text as signature_text
 
@@ -254,6 +255,10 @@ class Replacements:
             return None
         was = before.find(owner.module, owner.qual) or owner
         now = self._class_now(owner, after)
+        if now is not None and isinstance(was.node, Class) and isinstance(now.node, Class):
+            exchanged = renames.renamed(name, was.node, now.node)
+            if exchanged is not None:
+                return self._member_suggestion(now, exchanged, "same-position")
         renamed = None
         if now is not None:
             renamed = self._renamed(found, name, was, now, before, after)

@@ -223,6 +223,7 @@ def _run(order: Order, folder: Path, progress: Progress | None) -> tuple[list[An
     # No plugin of the user's environment may take part in the verdict.
     setting["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     setting.pop("PYTEST_ADDOPTS", None)
+    setting.setdefault("OMP_NUM_THREADS", "1")
     with log.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(  # noqa: S603 - our own suite
             command(order, results),

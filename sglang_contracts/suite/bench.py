@@ -155,7 +155,7 @@ class Bench:
         seed: Of data, slot order and old contents.
         window: Sliding window of the layers; -1: none.
         device: torch device; None: ``cpu``.
-        slots: Slots of the pool.
+        slots: Slots of the pool; 0: enough for what scripts do.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Bench:
         seed: int = 0,
         window: int = -1,
         device: str | None = None,
-        slots: int = SLOTS,
+        slots: int = 0,
     ) -> None:
         self.context, self.cell, self.seed, self.window = context, cell, seed, window
         self.device = device or "cpu"
@@ -182,7 +182,7 @@ class Bench:
             num_layers=LAYERS,
             dtype=cell.dtype,
             page_size=cell.page_size,
-            size=-(-slots // cell.page_size) * cell.page_size,
+            size=-(-(slots or max(SLOTS, 20 * cell.page_size)) // cell.page_size) * cell.page_size,
             max_requests=REQUESTS,
             max_context=CONTEXT,
             device=self.device,
@@ -197,12 +197,13 @@ class Bench:
         )
         self.scales = [(0.7 + 0.5 * layer) * dim**-0.5 for layer in range(LAYERS)]
         self.layers = [self._layer(index) for index in range(LAYERS)]
-        self._axes = [
+        self.axes = [
             layout(subject.capabilities.kv_layout),
             layout(subject.capabilities.v_layout or subject.capabilities.kv_layout),
         ]
         self.writes: list[Write] = []
         self._depth = 0
+        self.spying = True
         self._spy()
         self.allocator = builder.allocator(
             self.geometry, self.pool, subject.allocator
@@ -243,7 +244,7 @@ class Bench:
 
     def _noting(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def noted(layer: Any, loc: Any, cache_k: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if self._depth == 0:
+            if self._depth == 0 and self.spying:
                 slots = getattr(loc, "loc", loc)
                 plain = slots.dim() == 1 if hasattr(slots, "dim") else False
                 with self.context.unobserved():
@@ -279,7 +280,7 @@ class Bench:
         with self.context.unobserved():
             return tuple(  # type: ignore[return-value]  # it is a pair
                 self._by_slot(buffer, axes).to("cpu", copy=True)
-                for buffer, axes in zip(self.buffers(layer), self._axes, strict=True)
+                for buffer, axes in zip(self.buffers(layer), self.axes, strict=True)
             )
 
     @staticmethod
@@ -293,7 +294,7 @@ class Bench:
         """Write keys and values to slots by raw index."""
         with self.context.unobserved():
             for buffer, axes, rows in zip(
-                self.buffers(layer), self._axes, (keys, values), strict=True
+                self.buffers(layer), self.axes, (keys, values), strict=True
             ):
                 rows = rows.to(buffer.device, buffer.dtype)
                 order = [a for a in axes.axes if a in ("head", "dim")]
@@ -355,6 +356,14 @@ class Bench:
         import torch
 
         return torch.tensor(values, dtype=getattr(torch, dtype)).to(self.device)
+
+    def end(self, number: int) -> None:
+        """A request is over: its own pages go to whoever comes next."""
+        request = self.requests.pop(number)
+        others = {slot // self.cell.page_size for r in self.requests.values() for slot in r.slots}
+        own = {slot // self.cell.page_size for slot in request.slots[request.shared :]}
+        self._pages += sorted(own - others)
+        self._rows.append(request.row)
 
     def step(self, turn: Turn) -> Step:
         """Slots, request table and ``ForwardBatch`` for a turn."""

@@ -31,6 +31,9 @@ def start_sglang(wanted: str) -> tuple[str, str]:
     Raises:
         ContractsError: It is not there, or another version is.
     """
+    import torch
+
+    torch.set_num_threads(1)  # tensors are tiny here: threads would only wait for each other
     if wanted.startswith(FAKE):
         from sglang_contracts import fakes
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from sglang_contracts.suite import judge
-from sglang_contracts.suite.bench import LAYERS, Bench
+from sglang_contracts.suite.bench import LAYERS, Bench, noise
 from sglang_contracts.suite.checks.attention import _decode, _extend, _modes, _prefix, _run
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell
-from sglang_contracts.suite.strategies import scripts
 from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
-
-__all__ = ["scripts"]
 
 
 @check(
@@ -45,3 +42,280 @@ def _foreign(context: Context) -> None:
 def _landed(context: Context) -> None:
     modes = _modes(context, "extend", "decode", "mixed")
     _run(context, (judge.written,), (_extend, _decode), modes=modes, turns=5)
+
+
+def _rows(bench: Bench, count: int, seed: int) -> tuple[Any, Any]:
+    """Keys and values of ``count`` tokens, in the pool's dtype, on its device."""
+    heads, (dim, value_dim) = bench.cell.heads[1], bench.cell.dims
+    dtype = bench.geometry.torch_dtype
+    keys = noise((count, heads, dim), seed).to(dtype).to(bench.device)
+    values = noise((count, heads, value_dim), seed + 1).to(dtype).to(bench.device)
+    return keys, values
+
+
+def _slots(bench: Bench, count: int, seed: int) -> list[int]:
+    """Distinct slots outside the padding page, in no order."""
+    import random
+
+    page = bench.cell.page_size
+    slots = list(range(page, bench.geometry.size + page))
+    random.Random(seed).shuffle(slots)  # noqa: S311 - test data
+    return slots[:count]
+
+
+def _each(context: Context, body: Any) -> None:
+    """Run ``body(cell)`` for each cell."""
+    context.explore(context.cells(), None, body)
+
+
+def _equal(bench: Bench, layer: int, slots: list[int], keys: Any, values: Any, what: str) -> None:
+    raw = bench.raw(layer)
+    for part, buffer, rows in zip(("keys", "values"), raw, (keys, values), strict=True):
+        wanted = rows.to("cpu").to(buffer.dtype)
+        found = buffer[slots]
+        expect(
+            found.shape == wanted.shape,
+            f"{what}: the {part} in the pool are {describe(found)}, not {describe(wanted)}",
+        )
+        wrong = int((found != wanted).flatten(1).any(1).sum())
+        expect(
+            not wrong,
+            f"{what}: the {part} of {wrong} of {len(slots)} slots are not what they must be "
+            f"(layer {layer}, {bench.cell.label})",
+        )
+
+
+@check(
+    "kv-pool.buffers-have-the-declared-layout",
+    2,
+    "Each layer has buffers of the declared axes: slots and the padding page, heads, head dim",
+    clauses=("kv-pool-mha/k_buffer", "kv-pool-mha/v_buffer"),
+    why="Everything that copies or moves slots counts on it.",
+)
+def _layout(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell)
+        for layer in range(LAYERS):
+            for part, buffer, axes, dim in zip(
+                ("key", "value"), bench.buffers(layer), bench.axes, cell.dims, strict=True
+            ):
+                expect(
+                    buffer.dim() == len(axes.axes),
+                    f"the {part} buffer is {describe(buffer)}; declared are the axes "
+                    f"{', '.join(axes.axes)}",
+                )
+                sizes = dict(zip(axes.axes, buffer.shape, strict=True))
+                slots = sizes.get("slot", sizes.get("page", 0) * sizes.get("offset", 0))
+                expect(
+                    sizes["head"] == cell.heads[1] and sizes["dim"] == dim,
+                    f"the {part} buffer has {sizes['head']} heads of {sizes['dim']}, not "
+                    f"{cell.heads[1]} of {dim}: {describe(buffer)} with axes "
+                    f"{', '.join(axes.axes)}",
+                )
+                expect(
+                    "offset" not in sizes or sizes["offset"] == cell.page_size,
+                    f"the {part} buffer has pages of {sizes.get('offset')}, not {cell.page_size}",
+                )
+                expect(
+                    slots >= bench.geometry.size + cell.page_size,
+                    f"the {part} buffer has {slots} slots; {bench.geometry.size} were asked for, "
+                    f"and a padding page of {cell.page_size} comes on top",
+                )
+                expect(
+                    str(buffer.dtype) == f"torch.{cell.dtype}",
+                    f"the {part} buffer is {describe(buffer)}, asked for was {cell.dtype}",
+                )
+                expect(
+                    buffer.device.type == bench.device,
+                    f"the {part} buffer is on {buffer.device}, asked for was {bench.device}",
+                )
+
+    _each(context, body)
+
+
+@check(
+    "kv-pool.takes-the-write-location-of-core",
+    2,
+    "set_kv_buffer takes the location as this release hands it over, and as a bare tensor",
+    clauses=("kv-pool-mha/set_kv_buffer", "kv-pool-mha/KVWriteLoc"),
+    forbids_raising=True,
+    why="Since 0.5.14 core hands over a KVWriteLoc: a pool that indexes with it dies.",
+)
+def _location(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell)
+        wrap = context.builder.differences.write_location
+        for index, form in enumerate((wrap, lambda loc: loc)):
+            slots = _slots(bench, 5, index)
+            keys, values = _rows(bench, 5, index * 2)
+            ask(
+                "set_kv_buffer with the location in core's form" if index == 0 else "set_kv_buffer",
+                bench.pool.set_kv_buffer,
+                bench.layers[1],
+                form(bench.tensor(slots, "int64")),
+                keys,
+                values,
+            )
+            _equal(bench, 1, slots, keys, values, "after set_kv_buffer")
+
+    _each(context, body)
+
+
+@check(
+    "kv-pool.getters-show-what-is-stored",
+    2,
+    "get_key_buffer, get_value_buffer and get_kv_buffer give the layer's own buffers",
+    clauses=(
+        "kv-pool-mha/get_key_buffer",
+        "kv-pool-mha/get_value_buffer",
+        "kv-pool-mha/get_kv_buffer",
+    ),
+    why="Other backends and the transfer code read the cache through them.",
+)
+def _getters(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell)
+        for layer in range(LAYERS):
+            keys = ask("get_key_buffer", bench.pool.get_key_buffer, layer)
+            values = ask("get_value_buffer", bench.pool.get_value_buffer, layer)
+            pair = ask("get_kv_buffer", bench.pool.get_kv_buffer, layer)
+            expect(
+                isinstance(pair, (tuple, list)) and len(pair) == 2,
+                f"get_kv_buffer gives {type(pair).__name__}, not keys and values",
+            )
+            for what, found, wanted in (
+                ("get_key_buffer", keys, bench.buffers(layer)[0]),
+                ("get_value_buffer", values, bench.buffers(layer)[1]),
+                ("get_kv_buffer[0]", pair[0], bench.buffers(layer)[0]),
+                ("get_kv_buffer[1]", pair[1], bench.buffers(layer)[1]),
+            ):
+                expect(
+                    found.data_ptr() == wanted.data_ptr() and found.numel() == wanted.numel(),
+                    f"{what}({layer}) gives {describe(found)}, which is not the layer's buffer "
+                    f"{describe(wanted)}",
+                )
+
+    _each(context, body)
+
+
+@check(
+    "kv-pool.reports-its-size",
+    2,
+    "get_kv_size_bytes gives the bytes of all key and all value buffers",
+    clauses=("kv-pool-mha/get_kv_size_bytes",),
+    why="Memory planning and the log rest on it.",
+)
+def _size(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell)
+        method = getattr(bench.pool, "get_kv_size_bytes", None)
+        if method is None:
+            raise Inapplicable("the pool of this release has no get_kv_size_bytes")
+        found = ask("get_kv_size_bytes", method)
+        wanted = tuple(
+            sum(bench.buffers(layer)[part].nbytes for layer in range(LAYERS)) for part in (0, 1)
+        )
+        expect(
+            isinstance(found, tuple) and tuple(int(n) for n in found) == wanted,
+            f"get_kv_size_bytes gives {found}, the buffers have {wanted} bytes ({cell.label})",
+        )
+
+    _each(context, body)
+
+
+@check(
+    "kv-pool.casts-to-its-dtype",
+    3,
+    "Keys and values of another dtype are stored rounded to the pool's",
+    clauses=("kv-pool-mha/set_kv_buffer",),
+    why="A model in float32 over a bfloat16 cache is ordinary; reinterpreted bits are garbage.",
+)
+def _cast(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        import torch
+
+        bench = Bench(context, cell)
+        slots = _slots(bench, 4, 3)
+        heads, (dim, value_dim) = cell.heads[1], cell.dims
+        other = torch.float32 if cell.dtype != "float32" else torch.bfloat16
+        keys = noise((4, heads, dim), 5).to(other).to(bench.device)
+        values = noise((4, heads, value_dim), 6).to(other).to(bench.device)
+        loc = bench.tensor(slots, "int64")
+        ask("set_kv_buffer", bench.pool.set_kv_buffer, bench.layers[0], loc, keys, values)
+        dtype = bench.geometry.torch_dtype
+        _equal(bench, 0, slots, keys.to(dtype), values.to(dtype), f"written as {other}")
+
+    _each(context, body)
+
+
+@check(
+    "kv-pool.moves-slots",
+    3,
+    "move_kv_cache copies slots in every layer and leaves the others alone",
+    clauses=("kv-pool-mha/move_kv_cache",),
+    why="Speculative decoding keeps accepted tokens by moving them.",
+)
+def _moves(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell)
+        method = getattr(bench.pool, "move_kv_cache", None)
+        if context.clause("kv-pool-mha/move_kv_cache") is None or method is None:
+            raise Inapplicable(f"SGLang {context.release} does not move slots")
+        if context.subject.kv_pool is None:
+            raise Inapplicable("the plugin uses SGLang's own pool")
+        slots = _slots(bench, 6, 9)
+        source, target = slots[:3], slots[3:]
+        before = [bench.raw(layer) for layer in range(LAYERS)]
+        ask(
+            "move_kv_cache",
+            method,
+            bench.tensor(target, "int64"),
+            bench.tensor(source, "int64"),
+        )
+        for layer in range(LAYERS):
+            for part, was, now in zip(
+                ("keys", "values"), before[layer], bench.raw(layer), strict=True
+            ):
+                wanted = was.clone()
+                wanted[target] = was[source]
+                wrong = [int(i) for i in (now != wanted).flatten(1).any(1).nonzero().flatten()]
+                where = "a target" if wrong and wrong[0] in target else "another"
+                expect(
+                    not wrong,
+                    f"after move_kv_cache {len(wrong)} {part} slots of layer {layer} are not what "
+                    f"they must be; first: {where} slot ({cell.label})",
+                )
+
+    _each(context, body)
+
+
+@check(
+    "kv-pool.offload-restores",
+    3,
+    "What get_cpu_copy has taken, load_cpu_copy puts into other slots, bit for bit",
+    clauses=("kv-pool-mha/get_cpu_copy", "kv-pool-mha/load_cpu_copy"),
+    why="A retracted request goes on from its offloaded cache.",
+)
+def _offload(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell)
+        if context.subject.kv_pool is None:
+            raise Inapplicable("the plugin uses SGLang's own pool")
+        if context.clause("kv-pool-mha/get_cpu_copy") is None:
+            raise Inapplicable(f"SGLang {context.release} does not offload slots")
+        page = cell.page_size
+        count = 2 * page
+        first = page
+        slots = [*range(first, first + count)]
+        target = [*range(first + count, first + 2 * count)]
+        before = [bench.raw(layer) for layer in range(LAYERS)]
+        kept = ask("get_cpu_copy", bench.pool.get_cpu_copy, bench.tensor(slots, "int64"))
+        bench.fill(99)
+        ask("load_cpu_copy", bench.pool.load_cpu_copy, kept, bench.tensor(target, "int64"))
+        for layer in range(LAYERS):
+            keys, values = before[layer]
+            _equal(
+                bench, layer, target, keys[slots], values[slots], "after offloading and loading"
+            )
+
+    _each(context, body)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from packaging.specifiers import SpecifierSet
+
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.violation import Inapplicable, Violation
@@ -25,6 +27,11 @@ def _resolves(context: Context) -> None:
     if subject.root is None:
         raise Inapplicable("the plugin's source is not known: only its backend was handed over")
     settings = subject.settings
+    if settings.supported and not SpecifierSet(settings.supported).contains(context.release):
+        raise Inapplicable(
+            f"the plugin as a whole claims SGLang {settings.supported} only; in {context.release} "
+            "its parts are tested at the interface"
+        )
     report = check_plugin(
         subject.root,
         load_catalog(),

@@ -1,0 +1,377 @@
+"""What the token-to-KV allocator must never do, over random runs of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sglang_contracts.suite.bench import LAYERS, Bench
+from sglang_contracts.suite.book import Book
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.script import Cell, _short
+from sglang_contracts.suite.violation import Inapplicable, ask, expect
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """Operations on an allocator.
+
+    Attributes:
+        ops: ``("extend", number, tokens)``, ``("decode", how many)``, ``("free", number)``,
+            ``("share", of, pages)``.
+        cell: Page size and the rest.
+        slots: Slots of the pool.
+    """
+
+    ops: tuple[tuple[Any, ...], ...]
+    cell: Cell = Cell()
+    slots: int = 256
+
+    def __repr__(self) -> str:
+        return _short(self)
+
+
+def _cells(context: Context) -> tuple[Cell, ...]:
+    if context.subject.allocator is None:
+        raise Inapplicable("the plugin uses SGLang's own allocator")
+    found: dict[int, Cell] = {}
+    for cell in context.cells():
+        found.setdefault(cell.page_size, cell)
+    return tuple(found.values())
+
+
+def runs(context: Context, cells: Sequence[Cell]) -> Any:
+    """Runs of operations, small by nature."""
+    from hypothesis import strategies
+
+    page = max(cell.page_size for cell in cells)
+    op = strategies.one_of(
+        strategies.tuples(
+            strategies.just("extend"),
+            strategies.integers(0, 7),
+            strategies.one_of(
+                strategies.integers(1, 40),
+                strategies.sampled_from([max(1, page - 1), page, page + 1, 2 * page]),
+            ),
+        ),
+        strategies.tuples(strategies.just("decode"), strategies.integers(1, 8)),
+        strategies.tuples(strategies.just("free"), strategies.integers(0, 7)),
+        strategies.tuples(
+            strategies.just("share"), strategies.integers(0, 7), strategies.integers(1, 3)
+        ),
+    )
+    return strategies.builds(
+        lambda ops, cell, slots: Run(tuple(ops), cell, slots),
+        strategies.lists(op, min_size=1, max_size=context.profile.ops),
+        strategies.sampled_from(list(cells)),
+        strategies.sampled_from([256, 512]),
+    )
+
+
+def _apply(book: Book, op: tuple[Any, ...], each: Callable[[list[int]], None]) -> None:
+    """Do one operation; ``each`` is called with the requests that got tokens."""
+    kind = op[0]
+    if kind == "extend":
+        number, count = op[1], op[2]
+        if len(book.requests.get(number, ())) + count <= 300 and book.extend({number: count}):
+            each([number])
+    elif kind == "decode":
+        numbers = sorted(n for n, slots in book.requests.items() if slots)[: op[1]]
+        if numbers and book.decode(numbers):
+            each(numbers)
+    elif kind == "free":
+        if op[1] in book.requests:
+            book.release(op[1])
+    elif kind == "share":
+        donor = book.requests.get(op[1], [])
+        length = min(len(donor) // book.page, op[2]) * book.page
+        number = max(book.requests, default=0) + 10
+        if length:
+            book.requests[number] = donor[:length]
+            book.shared[number] = length
+
+
+def _plain(cells: Sequence[Cell]) -> list[Run]:
+    found = []
+    for cell in cells:
+        page = cell.page_size
+        ops: list[tuple[Any, ...]] = [
+            ("extend", 0, page + 1),
+            ("extend", 1, max(1, page - 1)),
+            ("decode", 2),
+            ("decode", 2),
+            ("free", 0),
+            ("extend", 2, 2 * page),
+            ("extend", 1, page + 3),
+            ("decode", 2),
+            ("free", 1),
+            ("free", 2),
+            ("extend", 3, 5),
+        ]
+        found.append(Run(tuple(ops), cell))
+        ops = [("extend", n, 64) for n in range(6)] + [("free", n) for n in range(6)]
+        found.append(Run(tuple(ops * 2), cell))
+    return found
+
+
+def _explore(context: Context, judge: Callable[[Book, tuple[Any, ...]], None]) -> None:
+    cells = _cells(context)
+
+    def body(run: Run) -> None:
+        bench = Bench(context, run.cell, slots=run.slots)
+        book = Book(bench)
+        for op in run.ops:
+            _apply(book, op, lambda numbers: None)
+            judge(book, op)
+
+    context.explore(_plain(cells), runs(context, cells), body)
+
+
+@check(
+    "allocator.slots-are-nobody-elses",
+    2,
+    "Slots given out are in range, int64, page by page, never the padding page, never twice",
+    clauses=("kv-allocator-paged/alloc_extend", "kv-allocator-paged/alloc_decode"),
+    why="A slot with two owners mixes up two customers' text.",
+)
+def _unique(context: Context) -> None:
+    _explore(context, lambda book, op: None)
+
+
+@check(
+    "allocator.counts-what-is-free",
+    2,
+    "available_size() is the capacity less the pages given out, after every operation",
+    clauses=("kv-allocator-paged/available_size",),
+    why="The scheduler admits requests by it.",
+)
+def _counts(context: Context) -> None:
+    _explore(context, lambda book, op: book.check_available(f"after {op[0]}"))
+
+
+@check(
+    "allocator.freed-slots-come-back",
+    2,
+    "After everything is freed, the whole capacity can be given out again",
+    clauses=("kv-allocator-paged/free",),
+    why="Leaked slots shrink the pool until requests queue for ever.",
+)
+def _come_back(context: Context) -> None:
+    cells = _cells(context)
+
+    def body(run: Run) -> None:
+        bench = Bench(context, run.cell, slots=run.slots)
+        book = Book(bench)
+        for op in run.ops:
+            _apply(book, op, lambda numbers: None)
+        for number in sorted(book.requests, reverse=True):
+            book.release(number)
+        book.check_available("after everything was freed")
+        third = book.capacity // 3 // book.page * book.page
+        for number, count in enumerate((third, third, book.capacity - 2 * third)):
+            fitted = book.extend({100 + number: count})
+            expect(
+                fitted,
+                f"after everything was freed, {count} slots more than {number * third} are "
+                f"refused of {book.capacity} ({run.cell.label})",
+            )
+        book.check_available("with everything given out")
+
+    context.explore(_plain(cells), runs(context, cells), body, 0.5)
+
+
+@check(
+    "allocator.says-none-when-full",
+    2,
+    "A request that does not fit gets None, and nothing is taken for it",
+    clauses=("kv-allocator-paged/alloc_extend",),
+    forbids_raising=True,
+    why="The scheduler then evicts or retracts; an exception ends it.",
+)
+def _full(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, slots=256)
+        book = Book(bench)
+        expect(book.extend({0: book.capacity - book.page}), "a request that fits gets None")
+        expect(
+            not book.extend({1: book.page + 1}),
+            f"alloc gives more slots than there are ({cell.label})",
+        )
+        book.requests.pop(1, None)
+        book.check_available("after a request that did not fit")
+        expect(book.extend({2: book.page}), "after a refusal, what fits is refused, too")
+        if cell.page_size > 1:
+            expect(not book.decode([0, 2]), "decode is given slots of a full pool")
+        book.check_available("after a decode that did not fit")
+
+    context.explore(_cells(context), None, body)
+
+
+@check(
+    "allocator.batches-are-served-in-order",
+    2,
+    "In a batch of several requests each gets its own slots, in batch order",
+    clauses=("kv-allocator-paged/alloc_extend", "kv-allocator-paged/alloc_decode"),
+    why="Slots of a batch come as one vector: displaced by one they are all wrong.",
+)
+def _batches(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell)
+        book = Book(bench)
+        page = min(cell.page_size, 32)
+        book.extend({0: 1, 1: page, 2: page + 1, 3: max(1, page - 1)})
+        book.decode([2, 0, 3, 1])
+        book.extend({3: page, 4: 2, 0: 2 * page})
+        for _ in range(3):
+            book.decode([4, 3, 2, 1, 0])
+        book.check_available("after batches")
+
+    context.explore(_cells(context), None, body)
+
+
+@check(
+    "allocator.double-free-is-refused",
+    3,
+    "Slots that are freed twice are not given to two requests, and not counted twice",
+    needs=("refuses-double-free",),
+    clauses=("kv-allocator-paged/free",),
+    why="One bookkeeping slip elsewhere would mix up texts for good.",
+)
+def _double(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, slots=256)
+        book = Book(bench)
+        page = cell.page_size
+        book.extend({0: 2 * page, 1: page})
+        freed = bench.tensor(book.requests[0], "int64")
+        book.release(0)
+        ask("free of slots that are free already", bench.allocator.free, freed)
+        book.check_available("after a double free")
+        whole = book.free()
+        expect(
+            book.extend({2: whole // 2 // page * page}) and book.extend({3: book.free()}),
+            f"after a double free the rest of the pool is refused ({cell.label})",
+        )
+        expect(
+            not book.extend({4: 1}),
+            f"after a double free more slots are given out than there are ({cell.label})",
+        )
+
+    context.explore(_cells(context), None, body)
+
+
+@check(
+    "allocator.free-group-is-one-free",
+    3,
+    "Between free_group_begin and free_group_end frees are deferred, and none is lost",
+    clauses=("kv-allocator/free_group_begin", "kv-allocator/free_group_end"),
+    why="The scheduler frees a whole batch at once.",
+)
+def _group(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, slots=256)
+        if not hasattr(bench.allocator, "free_group_begin"):
+            raise Inapplicable(f"SGLang {context.release} has no groups of frees")
+        book = Book(bench)
+        page = cell.page_size
+        book.extend({0: 2 * page, 1: page, 2: page})
+        ask("free_group_begin", bench.allocator.free_group_begin)
+        book.release(0)
+        book.release(2)
+        ask("free_group_end", bench.allocator.free_group_end)
+        book.check_available("after a group of frees")
+        book.extend({3: page})
+        book.check_available("after the group")
+
+    context.explore(_cells(context), None, body)
+
+
+@check(
+    "allocator.clear-forgets-everything",
+    3,
+    "After clear() the whole capacity is free",
+    clauses=("kv-allocator/clear",),
+    why="flush_cache relies on it.",
+)
+def _clear(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, slots=256)
+        book = Book(bench)
+        book.extend({0: 2 * book.page, 1: book.page})
+        ask("clear", bench.allocator.clear)
+        book.requests.clear()
+        book.check_available("after clear")
+        expect(book.extend({0: book.capacity}), "after clear() the whole capacity is refused")
+
+    context.explore(_cells(context), None, body)
+
+
+@check(
+    "kv-pool.state-machine-keeps-every-token",
+    3,
+    "Over allocation, writes, sharing, eviction and reuse every live token keeps its keys",
+    clauses=("kv-pool-mha/set_kv_buffer", "kv-allocator-paged/alloc_extend"),
+    why="Displaced indices show now and then, under load, as another request's text.",
+)
+def _machine(context: Context) -> None:
+    import torch
+
+    from sglang_contracts.suite.bench import noise
+
+    found: dict[int, Cell] = {}
+    for cell in context.cells():
+        found.setdefault(cell.page_size, cell)
+    cells = tuple(found.values())
+
+    def body(run: Run) -> None:
+        bench = Bench(context, run.cell, slots=run.slots)
+        book = Book(bench)
+        heads, (dim, value_dim) = run.cell.heads[1], run.cell.dims
+        dtype = bench.geometry.torch_dtype
+        stored: dict[int, tuple[int, Any, Any]] = {}
+        written = 0
+
+        def write(numbers: list[int], counts: dict[int, int]) -> None:
+            nonlocal written
+            slots = [s for n in numbers for s in book.requests[n][-counts[n] :]]
+            for layer in range(LAYERS):
+                keys = noise((len(slots), heads, dim), written * 4 + layer).to(dtype)
+                values = noise((len(slots), heads, value_dim), written * 4 + 2 + layer).to(dtype)
+                ask(
+                    "set_kv_buffer",
+                    bench.pool.set_kv_buffer,
+                    bench.layers[layer],
+                    bench.tensor(slots, "int64"),
+                    keys.to(bench.device),
+                    values.to(bench.device),
+                )
+                for index, slot in enumerate(slots):
+                    stored[slot * LAYERS + layer] = (slot, keys[index], values[index])
+            written += 1
+
+        for op in run.ops:
+            before = {n: len(slots) for n, slots in book.requests.items()}
+            _apply(
+                book,
+                op,
+                lambda numbers, before=before: write(  # type: ignore[misc]  # its own default
+                    numbers, {n: len(book.requests[n]) - before.get(n, 0) for n in numbers}
+                ),
+            )
+        raw = [bench.raw(layer) for layer in range(LAYERS)]
+        for number, slots in book.requests.items():
+            for position, slot in enumerate(slots):
+                for layer in range(LAYERS):
+                    _, key, value = stored[slot * LAYERS + layer]
+                    same = torch.equal(raw[layer][0][slot], key) and torch.equal(
+                        raw[layer][1][slot], value
+                    )
+                    expect(
+                        same,
+                        f"request {number}, position {position}, slot {slot}, layer {layer}: the "
+                        f"pool holds other keys or values than were written ({run.cell.label})",
+                    )
+
+    context.explore(_plain(cells), runs(context, cells), body, 0.5)

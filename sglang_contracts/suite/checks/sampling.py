@@ -1,0 +1,264 @@
+"""From logits to the next token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.violation import ask, describe, expect
+
+ALL = 1 << 30
+"""``top_k`` that keeps everything, as SGLang writes it."""
+_ROWS = 2048
+_CLAUSES = ("sampling/temperatures", "sampling/top_ps", "sampling/top_ks")
+
+
+def _sample(
+    context: Context,
+    logits: Any,
+    temperatures: Sequence[float],
+    top_ps: Sequence[float],
+    top_ks: Sequence[int],
+    min_ps: Sequence[float] | None = None,
+    seed: int = 0,
+) -> list[int]:
+    import torch
+
+    info = context.builder.sampling_info(
+        "cpu", temperatures, top_ps, top_ks, vocab_size=logits.shape[1]
+    )
+    if min_ps is not None:
+        info.min_ps = torch.tensor(list(min_ps), dtype=torch.float32)
+        info.need_min_p_sampling = True
+    torch.manual_seed(context.seed + seed)
+    given = logits.clone()
+    found = ask(f"sampling {len(logits)} rows", context.subject.sampler, given, info)
+    expect(
+        hasattr(found, "dtype") and tuple(found.shape) == (len(logits),),
+        f"sampling {len(logits)} rows gives {describe(found)}, not one token id a row",
+    )
+    return [int(token) for token in found.tolist()]
+
+
+def _probabilities(*values: float) -> Any:
+    import torch
+
+    return torch.tensor(values).log()[None]
+
+
+@check(
+    "sampler.gives-a-token-id-a-row",
+    2,
+    "The sampler gives one integer token id for each row, within the vocabulary",
+    needs=("sampler",),
+    clauses=("sampling/vocab_size",),
+    forbids_raising=True,
+    why="The detokenizer takes them as they are.",
+)
+def _ids(context: Context) -> None:
+    import torch
+
+    for rows, vocab in ((1, 7), (5, 33), (64, 1000)):
+        logits = torch.randn(rows, vocab, generator=torch.Generator().manual_seed(rows))
+        info = context.builder.sampling_info("cpu", [0.8] * rows, [0.9] * rows, [20] * rows, vocab)
+        found = ask("sampling", context.subject.sampler, logits, info)
+        expect(
+            hasattr(found, "dtype") and str(found.dtype) in ("torch.int32", "torch.int64"),
+            f"sampling gives {describe(found)}; token ids are int32 or int64",
+        )
+        expect(
+            tuple(found.shape) == (rows,),
+            f"sampling {rows} rows gives {describe(found)}, not [{rows}]",
+        )
+        expect(
+            0 <= int(found.min()) and int(found.max()) < vocab,
+            f"sampling gives an id outside the vocabulary of {vocab}",
+        )
+
+
+@check(
+    "sampler.temperature-zero-is-greedy",
+    3,
+    "Temperature 0 gives the most likely token, alone and beside sampled rows",
+    needs=("sampler",),
+    clauses=_CLAUSES,
+    why="Every regression test of a customer runs at temperature 0.",
+)
+def _greedy(context: Context) -> None:
+    import torch
+
+    logits = torch.randn(64, 50, generator=torch.Generator().manual_seed(1))
+    best = logits.argmax(-1).tolist()
+    found = _sample(context, logits, [0.0] * 64, [1.0] * 64, [ALL] * 64)
+    wrong = sum(a != b for a, b in zip(found, best, strict=True))
+    expect(not wrong, f"at temperature 0, {wrong} of 64 rows are not the most likely token")
+    for seed in range(4):
+        temperatures = [0.0 if row % 2 else 1.5 for row in range(64)]
+        found = _sample(context, logits, temperatures, [1.0] * 64, [ALL] * 64, seed=seed)
+        wrong = sum(found[row] != best[row] for row in range(1, 64, 2))
+        expect(
+            not wrong,
+            f"beside sampled rows, {wrong} of 32 rows at temperature 0 are not the most likely "
+            "token",
+        )
+    found = _sample(context, logits, [1.0] * 64, [1.0] * 64, [1] * 64)
+    wrong = sum(a != b for a, b in zip(found, best, strict=True))
+    expect(not wrong, f"with top_k 1, {wrong} of 64 rows are not the most likely token")
+
+
+@check(
+    "sampler.top-p-is-kept",
+    3,
+    "Only tokens of the smallest set that reaches top_p are drawn, and all of them are",
+    needs=("sampler",),
+    clauses=_CLAUSES,
+    why="A top_p without effect shows as rambling answers.",
+)
+def _top_p(context: Context) -> None:
+    logits = _probabilities(0.02, 0.4, 0.08, 0.3, 0.2).repeat(_ROWS, 1)
+    order = [1, 3, 4, 2, 0]
+    for top_p, kept in ((0.3, 1), (0.6, 2), (0.85, 3), (0.95, 4), (1.0, 5)):
+        found = set(_sample(context, logits, [1.0] * _ROWS, [top_p] * _ROWS, [ALL] * _ROWS))
+        allowed = set(order[:kept])
+        expect(
+            found <= allowed,
+            f"with top_p {top_p}, {len(found - allowed)} tokens outside the nucleus are drawn",
+        )
+        expect(
+            found == allowed,
+            f"with top_p {top_p}, {len(allowed - found)} tokens of the nucleus are never drawn in "
+            f"{_ROWS} draws",
+        )
+
+
+@check(
+    "sampler.top-k-is-kept",
+    3,
+    "Only the top_k most likely tokens are drawn, and all of them are",
+    needs=("sampler",),
+    clauses=_CLAUSES,
+    why="A top_k off by one goes unnoticed for months.",
+)
+def _top_k(context: Context) -> None:
+    logits = _probabilities(0.1, 0.15, 0.2, 0.25, 0.3).repeat(_ROWS, 1)
+    for top_k in (1, 2, 3, 5, ALL):
+        found = set(_sample(context, logits, [1.0] * _ROWS, [1.0] * _ROWS, [top_k] * _ROWS))
+        allowed = set(range(max(0, 5 - top_k), 5))
+        expect(
+            found == allowed,
+            f"with top_k {top_k}, {len(found - allowed)} further tokens are drawn and "
+            f"{len(allowed - found)} of the {len(allowed)} are not, in {_ROWS} draws",
+        )
+
+
+@check(
+    "sampler.temperature-shapes-the-draw",
+    3,
+    "Tokens are drawn as often as softmax(logits / temperature) says",
+    needs=("sampler",),
+    clauses=_CLAUSES,
+    why="A temperature applied twice, or not at all, reads like another model.",
+)
+def _temperature(context: Context) -> None:
+    import torch
+
+    base = torch.tensor([2.0, 1.0, 0.0, -1.0])
+    rows = 2 * _ROWS
+    for temperature in (0.5, 1.0, 2.5):
+        logits = base.repeat(rows, 1)
+        found = _sample(context, logits, [temperature] * rows, [1.0] * rows, [ALL] * rows)
+        wanted = torch.softmax(base.double() / temperature, -1).tolist()
+        for token, chance in enumerate(wanted):
+            share = found.count(token) / rows
+            allowed = 5 * (chance * (1 - chance) / rows) ** 0.5 + 1e-3
+            expect(
+                abs(share - chance) <= allowed,
+                f"at temperature {temperature}, token {token} is drawn in {share:.3f} of {rows} "
+                f"draws; softmax says {chance:.3f}",
+            )
+
+
+@check(
+    "sampler.rows-have-their-own-parameters",
+    3,
+    "In a mixed batch each row is drawn with its own temperature, top_k and top_p",
+    needs=("sampler",),
+    clauses=_CLAUSES,
+    why="Requests with different settings share every batch.",
+)
+def _rows(context: Context) -> None:
+    base = _probabilities(0.1, 0.2, 0.3, 0.4)
+    logits = base.repeat(_ROWS, 1)
+    temperatures = [1.0, 0.01, 1.0, 1.0] * (_ROWS // 4)
+    top_ps = [1.0, 1.0, 0.35, 1.0] * (_ROWS // 4)
+    top_ks = [ALL, ALL, ALL, 2] * (_ROWS // 4)
+    found = _sample(context, logits, temperatures, top_ps, top_ks)
+    for kind, allowed in enumerate(({0, 1, 2, 3}, {3}, {3}, {2, 3})):
+        drawn = set(found[kind::4])
+        expect(
+            drawn == allowed,
+            f"rows {kind}, {kind + 4}, … of a mixed batch draw {len(drawn)} different tokens, their "
+            f"own parameters allow {len(allowed)}",
+        )
+
+
+@check(
+    "sampler.top-k-and-top-p-are-joint",
+    3,
+    "With top_k and top_p together a token must be in both sets of the full distribution",
+    needs=("sampler",),
+    clauses=_CLAUSES,
+    why="SGLang takes both from the full distribution; renormalising between changes answers.",
+)
+def _joint(context: Context) -> None:
+    logits = _probabilities(0.3, 0.25, 0.2, 0.15, 0.1).repeat(_ROWS, 1)
+    # Of the full distribution, 0.7 is reached by three tokens; of the first two alone, by two.
+    for top_k, top_p, kept in ((2, 0.7, 2), (4, 0.5, 2), (5, 0.56, 3)):
+        found = set(_sample(context, logits, [1.0] * _ROWS, [top_p] * _ROWS, [top_k] * _ROWS))
+        expect(
+            found == set(range(kept)),
+            f"with top_k {top_k} and top_p {top_p}, {len(found)} different tokens are drawn, "
+            f"not {kept}",
+        )
+
+
+@check(
+    "sampler.min-p-is-kept",
+    3,
+    "Tokens less likely than min_p times the most likely one are not drawn",
+    needs=("sampler",),
+    clauses=("sampling/min_ps", "sampling/need_min_p_sampling"),
+    why="A min_p without effect lets the tail in.",
+)
+def _min_p(context: Context) -> None:
+    logits = _probabilities(0.5, 0.3, 0.15, 0.05).repeat(_ROWS, 1)
+    for min_p, kept in ((0.05, 4), (0.2, 3), (0.5, 2), (0.9, 1)):
+        found = set(
+            _sample(
+                context, logits, [1.0] * _ROWS, [1.0] * _ROWS, [ALL] * _ROWS, [min_p] * _ROWS
+            )
+        )
+        expect(
+            found == set(range(kept)),
+            f"with min_p {min_p}, {len(found)} different tokens are drawn, not {kept}",
+        )
+
+
+@check(
+    "sampler.logits-are-left-alone",
+    3,
+    "The logits are not changed: log-probabilities are taken from them afterwards",
+    needs=("sampler",),
+    clauses=("logits-output/next_token_logits",),
+    why="return_logprob would report the filtered distribution.",
+)
+def _alone(context: Context) -> None:
+    import torch
+
+    logits = torch.randn(8, 20, generator=torch.Generator().manual_seed(3))
+    kept = logits.clone()
+    info = context.builder.sampling_info("cpu", [0.7] * 8, [0.9] * 8, [5] * 8, 20)
+    ask("sampling", context.subject.sampler, logits, info)
+    expect(torch.equal(logits, kept), "sampling changes the logits in place")

@@ -1,0 +1,93 @@
+"""Many requests at once: each keeps its own text."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from sglang_contracts.suite.bench import Bench
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.script import Cell, Turn
+from sglang_contracts.suite.text import MARGIN, VOCABULARY, forward, model
+from sglang_contracts.suite.violation import expect
+
+REQUESTS = 20
+NEW = 7
+
+
+@check(
+    "text.twenty-requests-keep-their-own",
+    3,
+    "Twenty interleaved requests, arriving, leaving and in chunks, each get the text they get alone",
+    needs=("mode:extend", "mode:decode"),
+    clauses=("forward-batch/out_cache_loc", "forward-batch/req_pool_indices"),
+    why="Misplaced slots show only under concurrency, as somebody else's words.",
+)
+def _twenty(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        dice = random.Random(11)  # noqa: S311 - test data
+        bench = Bench(context, cell, slots=max(640, 40 * cell.page_size))
+        prompts = [
+            tuple(dice.randrange(VOCABULARY) for _ in range(dice.randint(3, 14)))
+            for _ in range(REQUESTS)
+        ]
+        wanted = [model(cell).alone(prompt, NEW, bench.scales) for prompt in prompts]
+        waiting, running = list(range(REQUESTS)), list[int]()
+        fed = dict.fromkeys(range(REQUESTS), 0)
+        made: dict[int, list[int]] = {number: [] for number in range(REQUESTS)}
+        chunks = context.subject.capabilities.prefix_cache
+        while waiting or running:
+            if waiting and (not running or dice.random() < 0.5):
+                rows, tokens = [], list[int]()
+                for number in waiting[: dice.randint(1, 4)]:
+                    rest = prompts[number][fed[number] :]
+                    take = dice.randint(1, len(rest)) if chunks else len(rest)
+                    rows.append((number, take))
+                    tokens += rest[:take]
+                turn = Turn("extend", tuple(rows))
+            else:
+                dice.shuffle(running)
+                chosen = running[: dice.randint(1, len(running))]
+                turn = Turn("decode", tuple((number, 1) for number in chosen))
+                tokens = [made[number][-1] for number in chosen]
+            step = bench.step(turn)
+            bench.prepare(step)
+            logits = forward(bench, step, tokens)
+            end = 0
+            for number, count in turn.rows:
+                end += count
+                if turn.mode == "extend":
+                    fed[number] += count
+                    if fed[number] < len(prompts[number]):
+                        continue
+                    waiting.remove(number)
+                    running.append(number)
+                _next(cell, number, made[number], wanted[number], logits[end - 1])
+                if len(made[number]) == NEW:
+                    running.remove(number)
+                    bench.end(number)
+
+    def cells() -> list[Cell]:
+        found: dict[int, Cell] = {}
+        for cell in context.cells():
+            if cell.dtype == "float32" or "float32" not in context.subject.capabilities.dtypes:
+                found.setdefault(cell.page_size, cell)
+        return list(found.values())
+
+    context.explore(cells(), None, body)
+
+
+def _next(cell: Cell, number: int, made: list[int], wanted: list[Any], found: Any) -> None:
+    """Hold a request's next token to what it is alone, and go on with that one."""
+    logits = wanted[len(made)]
+    first, second = sorted(logits)[-1], sorted(logits)[-2]
+    token = int(logits.argmax())
+    lead = first - second
+    if lead > MARGIN * (1 if cell.dtype == "float32" else 10):
+        expect(
+            int(found.argmax()) == token,
+            f"request {number} of {REQUESTS} gets another token {len(made) + 1} than it gets alone "
+            f"({cell.label})",
+        )
+    made.append(token)

@@ -1,0 +1,97 @@
+"""Quantised weights: unpacked exactly, scaled by the right channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
+
+
+def _weight(rows: int, width: int, seed: int) -> Any:
+    """int8 ``[rows, width]`` with the extremes in it."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    weight = torch.randint(-128, 128, (rows, width), generator=generator, dtype=torch.int16)
+    weight[0, :4] = torch.tensor([-128, -1, 127, 1])
+    return weight.to(torch.int8)
+
+
+def pack(weight: Any) -> Any:
+    """int8 ``[N, K]`` → int32 ``[N, K / 4]``, the lowest byte first."""
+    import numpy
+    import torch
+
+    words = numpy.ascontiguousarray(weight.numpy()).view("<i4")
+    return torch.from_numpy(words.copy())
+
+
+@check(
+    "weights.packed-words-unpack-exactly",
+    3,
+    "int32 words unpack to the int8 weights that were packed, signs included",
+    needs=("quantization",),
+    clauses=("quantization/W8A8Int8Config",),
+    why="A sign lost or two bytes swapped gives fluent nonsense.",
+)
+def _unpack(context: Context) -> None:
+    import torch
+
+    if context.subject.unpack is None:
+        raise Inapplicable("the plugin declares no 'quantization.unpack'")
+    for rows, width, seed in ((1, 4, 1), (3, 8, 2), (16, 64, 3)):
+        weight = _weight(rows, width, seed)
+        found = ask("unpack", context.subject.unpack, pack(weight))
+        expect(
+            str(found.dtype) == "torch.int8" and tuple(found.shape) == (rows, width),
+            f"unpacking int32[{rows}, {width // 4}] gives {describe(found)}, not int8 "
+            f"[{rows}, {width}]",
+        )
+        wrong = int((found != weight).sum())
+        expect(
+            torch.equal(found, weight),
+            f"{wrong} of {weight.numel()} weights are not what was packed",
+        )
+
+
+@check(
+    "weights.linear-equals-dequantised-product",
+    3,
+    "The int8 product equals x times the dequantised weight, channel by channel",
+    needs=("quantization",),
+    clauses=("quantization/W8A8Int8LinearMethod",),
+    why="A scale off by one part in 128 costs accuracy that no smoke test sees.",
+)
+def _linear(context: Context) -> None:
+    import torch
+
+    subject = context.subject
+    if subject.linear is None:
+        raise Inapplicable("the plugin declares no 'quantization.linear'")
+    generator = torch.Generator().manual_seed(4)
+    for rows, width, out, with_bias in ((1, 16, 8, False), (5, 32, 12, True), (7, 64, 3, True)):
+        # Whole numbers whose largest is 127 in every row: quantising them is exact.
+        x = torch.randint(-126, 127, (rows, width), generator=generator).float()
+        x[:, 0] = 127
+        x *= (2.0 ** torch.arange(rows))[:, None] / 64
+        weight = _weight(out, width, out).clamp(min=-127)
+        scale = torch.rand(out, generator=generator) * 0.02 + 0.001
+        bias = torch.randn(out, generator=generator) if with_bias else None
+        prepared = scale if subject.scales is None else ask("scales", subject.scales, scale)
+        found = ask("linear", subject.linear, x, weight, prepared, bias)
+        expect(
+            tuple(found.shape) == (rows, out) and found.dtype == x.dtype,
+            f"linear gives {describe(found)}, not {x.dtype} [{rows}, {out}]",
+        )
+        wanted = x.double() @ (weight.double() * scale.double()[:, None]).t()
+        if bias is not None:
+            wanted += bias.double()
+        error = (found.double() - wanted).abs() / wanted.abs().amax(1, keepdim=True)
+        worst = float(error.max())
+        expect(
+            worst <= 1e-4,
+            f"the product differs by {worst:.2g} of the row's largest value from x times the "
+            f"dequantised weight; worst in output channel {int(error.argmax()) % out} of {out}",
+        )

@@ -133,16 +133,11 @@ def _symbols(outcome: Outcome) -> Iterator[str]:
 def _given(analysis: Analysis, release: str) -> Iterator[_Used]:
     """Flags and environment variables, those that any recorded release knows."""
     here = analysis.catalog.surface(release)
-    surfaces = [analysis.catalog.surface(each) for each in analysis.releases[::-8]]
-    flags = {name for surface in surfaces for name in surface.flags()} | here.flags().keys()
-    variables = {name for each in surfaces for name in each.environment()}
-    variables |= here.environment().keys()
     for given in analysis.given:
-        name = given.name.removeprefix("flag:").removeprefix("env:")
-        if name.startswith("-"):
-            if name in flags:
-                missing = name not in here.flags()
-                yield _Used(f"flag:{name}", "launch", given.location, False, False, missing)
-        elif name in variables and name.startswith(("SGLANG", "SGL_")):
-            missing = name not in here.environment()
-            yield _Used(f"env:{name}", "environment", given.location, False, False, missing)
+        if not analysis.launches.known(given.name):
+            continue
+        flag = given.name.startswith("-")
+        missing = given.name not in (here.flags() if flag else here.environment())
+        symbol = f"{'flag' if flag else 'env'}:{given.name}"
+        role = "launch" if flag else "environment"
+        yield _Used(symbol, role, given.location, False, False, missing)

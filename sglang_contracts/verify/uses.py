@@ -25,7 +25,7 @@ from sglang_contracts.verify.finding import (
     Suggestion,
     Verdict,
 )
-from sglang_contracts.verify.findings import Findings, merge, role_of
+from sglang_contracts.verify.findings import Findings, merge
 from sglang_contracts.verify.launch import Given, Launches
 from sglang_contracts.verify.lens import Lens
 from sglang_contracts.verify.replacements import Replacements
@@ -253,6 +253,8 @@ def uses_of(
     "guarded": bool, "by_name": bool}``, sorted by module and symbol, as they resolve in
     ``release`` (the newest recorded one by default).
     """
+    from sglang_contracts.verify.inventory import inventory
+
     known = catalog.known(release) if release else catalog.releases[-1]
     analysis = Analysis(
         load_plugin(root, exclude),
@@ -262,74 +264,7 @@ def uses_of(
         contracts=contracts,
         history=False,
     )
-    found = inventory(analysis, catalog.releases.index(known))
-    plugin = analysis.plugin
-    return Report(
-        "uses",
-        (),
-        PluginInfo(plugin.name, plugin.version, plugin.path),
-        analysis.notes(),
-        {"files": len(plugin.files), "release": known, "uses": found},
-    )
-
-
-def inventory(analysis: Analysis, index: int) -> list[dict[str, object]]:
-    """Everything upstream that a plugin uses, by symbol and role."""
-    rows: dict[tuple[str, str], dict[str, object]] = {}
-    timeline = analysis.timeline
-    for number, check in enumerate(timeline.checks):
-        entry = timeline.entry(number, index)
-        outcome = entry.outcome
-        file = analysis.plugin.files[check.file]
-        if check.kind == "use":
-            use = file.uses[check.number]
-            if use.kind in (UseKind.REGISTER, UseKind.UNPACK):
-                continue
-            role, line, guarded = role_of(use), use.line, bool(use.guard)
-            node = file.nodes[use.node]
-            written = ""
-            if node[0] == "import":
-                written = f"{node[1]}:{node[2]}" if node[2] else node[1]
-        elif check.kind == "override":
-            role, line = "override", file.functions[check.number].line
-            guarded, written = False, ""
-        else:
-            continue
-        symbols = [each.name for each in outcome.found] or [outcome.symbol or written]
-        for symbol in symbols:
-            if not symbol:
-                continue
-            row = rows.setdefault(
-                (symbol, role),
-                {
-                    "symbol": symbol,
-                    "module": symbol.partition(":")[0],
-                    "role": role,
-                    "locations": [],
-                    "guarded": True,
-                    "by_name": True,
-                },
-            )
-            place = {"file": file.path, "line": line}
-            places = row["locations"]
-            assert isinstance(places, list)
-            if place not in places:
-                places.append(place)
-            row["guarded"] = bool(row["guarded"]) and guarded
-            row["by_name"] = bool(row["by_name"]) and bool(outcome.named)
-    for given in analysis.given:
-        prefix = "flag" if given.name.startswith("--") else "env"
-        symbol = f"{prefix}:{given.name}"
-        if analysis.launches.known(given.name):
-            row = rows.setdefault(
-                (symbol, "launch"),
-                {"symbol": symbol, "module": "", "role": "launch", "locations": [],
-                 "guarded": False, "by_name": False},
-            )  # fmt: skip
-            places = row["locations"]
-            assert isinstance(places, list)
-            places.append({"file": given.location.file, "line": given.location.line})
-    return [rows[key] for key in sorted(rows, key=lambda key: (key[0].partition(":")[0], *key))]
+    return inventory(analysis, known)
 
 
 def upgrade_report(
@@ -342,17 +277,10 @@ def upgrade_report(
     known_as: Mapping[str, str] | None = None,
     contracts: Sequence[Contract] | None = None,
 ) -> Report:
-    """The dossier from one release to another.
+    """The dossier from one release to another: see :func:`.dossier.dossier`."""
+    from sglang_contracts.verify.dossier import dossier
 
-    ``releases`` has one entry, ``new``, with the findings that ``old`` has not. ``facts`` has
-    ``edits``: in order of file and line ``{"file", "line", "rule", "symbol", "old", "new",
-    "since", "covers": [releases], "both": bool}`` (``both``: the new form works in ``old`` as
-    well), and ``needless``: guards ``{"file", "line", "text"}`` whose other branch no release
-    from ``new`` on takes.
-    """
     start, end = catalog.known(old), catalog.known(new)
-    first, last = sorted((catalog.releases.index(start), catalog.releases.index(end)))
-    span = list(catalog.releases[first : last + 1])
     analysis = Analysis(
         load_plugin(root, exclude),
         catalog,
@@ -360,101 +288,7 @@ def upgrade_report(
         known_as=known_as,
         contracts=contracts,
     )
-    before = {(each.rule, each.symbol) for each in analysis.at(start)
-              if each.severity is not Severity.NOTE}  # fmt: skip
-    found = tuple(each for each in analysis.at(end) if (each.rule, each.symbol) not in before)
-    edits: list[dict[str, object]] = []
-    for each in found:
-        if each.severity is Severity.NOTE:
-            continue
-        fix = each.suggestion
-        covers = [release for release in span if fix is not None and _there(catalog, fix, release)]
-        for place in each.locations:
-            edits.append(
-                {
-                    "file": place.file,
-                    "line": place.line,
-                    "rule": each.rule,
-                    "symbol": each.symbol,
-                    "old": each.old or each.symbol,
-                    "new": (fix.note or fix.symbol) if fix is not None else each.new,
-                    "since": each.first_broken,
-                    "covers": covers,
-                    "both": start in covers and end in covers,
-                }
-            )
-    edits.sort(key=lambda edit: (str(edit["file"]), int(str(edit["line"]))))
-    plugin = analysis.plugin
-    return Report(
-        "upgrade",
-        (_release(end, found, analysis.loads(catalog.releases.index(end))),),
-        PluginInfo(plugin.name, plugin.version, plugin.path),
-        analysis.notes(),
-        {
-            "files": len(plugin.files),
-            "uses": plugin.uses,
-            "from": start,
-            "to": end,
-            "edits": edits,
-            "needless": needless(analysis, catalog.releases.index(end)),
-        },
-    )
-
-
-def _there(catalog: Catalog, fix: Suggestion, release: str) -> bool:
-    """Whether what is suggested exists in a release."""
-    surface = catalog.surface(release)
-    for spelling in (fix.symbol, fix.note):
-        if spelling.startswith("--"):
-            return spelling in surface.flags()
-        if ":" in spelling and spelling.startswith("sglang") and " " not in spelling:
-            return surface.parse(spelling.partition("(")[0]) is not None
-    return False
-
-
-def needless(analysis: Analysis, index: int) -> list[dict[str, object]]:
-    """Guards of which no release from an index on takes the other branch."""
-    found: list[dict[str, object]] = []
-    evaluator = analysis.timeline.checker.evaluator
-    later = range(index, len(analysis.releases))
-    for file_index, file in enumerate(analysis.plugin.files):
-        seen: set[int] = set()
-        conditions = {
-            guard.condition: guard.line
-            for guard in file.guards
-            if guard.kind == "if" and guard.condition
-            and file.nodes[guard.condition][0] in ("version-is", "has", "not")
-        }  # fmt: skip
-        attempts = {guard.condition: guard.line for guard in file.guards if guard.kind == "try"}
-        if not conditions and not attempts:
-            continue
-        truths: dict[int, set[bool | None]] = {each: set() for each in conditions}
-        failed: dict[int, set[bool]] = {each: set() for each in attempts}
-        for at in later:
-            evaluator.move(analysis.releases[at])
-            analysis.timeline.checker.moved()
-            for condition in conditions:
-                truths[condition].add(evaluator.condition(file_index, condition))
-            for attempt in attempts:
-                record = file.attempts[attempt]
-                relevant = evaluator.attempts.get((file_index, attempt), [])
-                if any(file.nodes[file.uses[use].node][0] == "import" for use in relevant):
-                    failed[attempt].add(evaluator.went(file_index, attempt) is False)
-                del record
-        for condition, line in conditions.items():
-            if truths[condition] in ({True}, {False}) and line not in seen:
-                seen.add(line)
-                always = "holds" if truths[condition] == {True} else "never holds"
-                found.append({"file": file.path, "line": line,
-                              "text": f"the condition {always} any more"
-                              if always == "never holds" else "the condition always holds"})  # fmt: skip
-        for attempt, line in attempts.items():
-            record = file.attempts[attempt]
-            if failed[attempt] == {False} and "ImportError" in record.catches and line not in seen:
-                seen.add(line)
-                found.append({"file": file.path, "line": line,
-                              "text": "the import never fails: the except branch is dead"})  # fmt: skip
-    return found
+    return dossier(analysis, root, start, end, exclude)
 
 
 def launch_check(

@@ -117,6 +117,13 @@ class Differences:
         """Whether a platform can come from a plugin."""
         return self.since("0.5.11")
 
+    # No clause: a defect of 0.5.12 and its post release. The log-probabilities of a prompt go
+    # through pinned memory there, which torch refuses where there is no accelerator at all.
+    @property
+    def prompt_logprobs(self) -> bool:
+        """Whether the engine can give a prompt's log-probabilities on a CPU."""
+        return self.release.release != (0, 5, 12)
+
     # Clause attention-registry/register_attention_backend: an if-chain of names before 0.5.3.
     @property
     def has_attention_registry(self) -> bool:

@@ -22,6 +22,7 @@ from typing import Any
 
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.live import register, shim, trace
+from sglang_contracts.live.build import installed_release
 from sglang_contracts.live.differences import Differences, symbol
 
 KUNLUN = "kunlun"
@@ -50,7 +51,8 @@ class Answer:
     Attributes:
         ids: The generated tokens.
         cached: Prompt tokens taken from the prefix cache.
-        input_logprobs: Log-probability of each prompt token but the first.
+        input_logprobs: Log-probability of each prompt token but the first; empty where the
+            release cannot give them on a CPU.
         output_logprobs: Log-probability of each generated token.
     """
 
@@ -202,9 +204,14 @@ def _read(output: dict[str, Any]) -> dict[str, Any]:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A free port from 20000 to 29999: some releases also take those 10,000 above it."""
+    start = os.getpid() * 7
+    for offset in range(10_000):
+        port = 20_000 + (start + offset) % 10_000
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no port from 20000 to 29999 is free")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -214,6 +221,7 @@ def main(arguments: Sequence[str]) -> None:
     engine_class = symbol("sglang.srt.entrypoints.engine:Engine")
 
     job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    differences = Differences(installed_release())
     asyncio.set_event_loop(asyncio.new_event_loop())  # up to 0.5.3 the engine expects one
     times, answers = [time.monotonic()], []
     settings: dict[str, Any] = {
@@ -235,7 +243,9 @@ def main(arguments: Sequence[str]) -> None:
     times.append(time.monotonic())
     for group in job["groups"]:
         sampling = {"temperature": 0, "max_new_tokens": group["new_tokens"], "ignore_eos": True}
-        wanted = {"return_logprob": True, "logprob_start_len": 0} if group["logprobs"] else {}
+        wanted: dict[str, Any] = {"return_logprob": True} if group["logprobs"] else {}
+        if wanted and differences.prompt_logprobs:
+            wanted["logprob_start_len"] = 0
         prompts = [list(prompt) for prompt in group["prompts"]]
         outputs = engine.generate(input_ids=prompts, sampling_params=sampling, **wanted)
         answers.append([_read(output) for output in outputs])

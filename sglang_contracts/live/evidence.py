@@ -74,7 +74,8 @@ class Object(msgspec.Struct, frozen=True, omit_defaults=True):
         cls: Its class, ``module:Name``.
         bases: The classes it derives from, upstream's and the plugin's.
         fields: Attribute → value, described.
-        members: Method of the nearest upstream class → its signature.
+        members: Member of the nearest upstream class → what it is: ``(a, b=)`` for a method,
+            ``: annotation`` for a field, ``attribute``, ``property``.
         calls: Method → forms in which it was called.
         reads: Attribute → modules that read it.
     """
@@ -97,6 +98,9 @@ class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
         versions: Versions of Python, torch and the plugin.
         dims: Dimension → size, of the model that was served.
         batches: Sample batches.
+        symbols: Module → name → what it is, for the contracts' symbols that the model worker had
+            imported: ``(a, b=)`` for a function, ``class``, ``key``, ….
+        flags: Command-line flag → its choices.
         objects: Role → object: ``backend``, ``kv_pool``, ``allocator@1`` (at page size 1), ….
     """
 
@@ -107,6 +111,8 @@ class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
     dims: dict[str, int]
     batches: tuple[Batch, ...]
     objects: dict[str, Object]
+    symbols: dict[str, dict[str, str]] = {}
+    flags: dict[str, tuple[str, ...]] = {}
 
     @property
     def modes(self) -> frozenset[str]:
@@ -118,6 +124,18 @@ def _lines(folder: Path) -> Iterable[dict[str, Any]]:
     for file in sorted(folder.glob("trace-*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             yield json.loads(line)
+
+
+def wanted(contracts: Iterable[Contract]) -> str:
+    """The symbols of contracts, one a line: what the tracer is to look up in the worker."""
+    symbols = {
+        symbol
+        for contract in contracts
+        for clause in contract.clauses
+        for symbol in clause.symbols
+        if symbol.startswith("sglang")
+    }
+    return "".join(f"{symbol}\n" for symbol in sorted(symbols))
 
 
 def distil(
@@ -136,6 +154,8 @@ def distil(
     """
     batches: dict[tuple[Any, ...], Batch] = {}
     objects: dict[str, _Gathered] = {}
+    symbols: dict[str, dict[str, str]] = {}
+    flags: dict[str, tuple[str, ...]] = {}
     for settings, folder in runs:
         page_size = int(settings["page_size"])
         for line in _lines(folder):
@@ -144,6 +164,10 @@ def distil(
                     batch = _batch(line, page_size)
                     logprob = batch.fields.get("return_logprob", {}).get("value")
                     batches.setdefault((batch.modes, batch.prefix, page_size, logprob), batch)
+                continue
+            if line["kind"] == "symbols":
+                symbols |= line["present"]
+                flags |= {flag: tuple(found) for flag, found in line["flags"].items()}
                 continue
             role = line["on"]
             if role in ("allocator", "kv_pool"):
@@ -157,6 +181,8 @@ def distil(
         dims=dict(dims),
         batches=tuple(batches[key] for key in sorted(batches, key=repr)),
         objects={role: objects[role].finish() for role in sorted(objects)},
+        symbols={module: dict(sorted(symbols[module].items())) for module in sorted(symbols)},
+        flags=dict(sorted(flags.items())),
     )
 
 
@@ -244,6 +270,11 @@ def dump(evidence: Evidence) -> str:
         elif key == "objects":
             roles = ",\n".join(_object_text(role, item) for role, item in value.items())
             pieces.append(f'  "objects": {{\n{roles}\n  }}')
+        elif key in ("symbols", "flags"):
+            rows = ",\n    ".join(
+                f"{json.dumps(name)}: {json.dumps(each)}" for name, each in value.items()
+            )
+            pieces.append(f'  "{key}": {{\n    {rows}\n  }}')
         else:
             pieces.append(f"  {json.dumps(key)}: {json.dumps(value, sort_keys=True)}")
     return "{\n" + ",\n".join(pieces) + "\n}\n"
@@ -382,16 +413,50 @@ _UNSEEN: _Verdict = (Status.NOT_EXERCISED, "", ())
 def _judge(contract: Contract, clause: Clause, evidence: Evidence) -> _Verdict:
     if clause.kind is Kind.INVARIANT:
         return _invariant(clause, evidence)
-    verdict = _UNSEEN
+    if clause.kind is Kind.BEHAVIOUR:
+        return _UNSEEN  # a change of meaning: tests of its own show it
+    if clause.kind in (Kind.FLAG, Kind.FLAG_VALUE):
+        return _flag(clause, evidence)
+    verdict = _symbol(clause, evidence)
     for role in roles(contract, clause):
         if role == "batch":
             verdict = max(verdict, _batch_field(clause, evidence))
         elif role == "mode":
-            seen = clause.name.lower() in evidence.modes
-            verdict = max(verdict, (Status.CONFIRMED if seen else Status.NOT_EXERCISED, "", ()))
+            if clause.kind is Kind.MEMBER and clause.name.lower() in evidence.modes:
+                verdict = max(verdict, (Status.CONFIRMED, "", ()))
         elif role in evidence.objects:
             verdict = max(verdict, _member(clause, evidence.objects[role], evidence))
     return verdict
+
+
+def _flag(clause: Clause, evidence: Evidence) -> _Verdict:
+    if not evidence.flags:
+        return _UNSEEN
+    text = clause.symbols[0].removeprefix("flag:")
+    flag, _, value = text.partition("(")
+    if flag not in evidence.flags:
+        return Status.CONTRADICTED, "the server has no such flag", ()
+    if value and value.rstrip(")") not in evidence.flags[flag]:
+        return Status.CONTRADICTED, "not among the flag's choices", ()
+    return Status.CONFIRMED, "", ()
+
+
+def _symbol(clause: Clause, evidence: Evidence) -> _Verdict:
+    """Whether the running worker had one of the clause's symbols, with its parameters."""
+    for symbol in clause.symbols:
+        module, _, name = symbol.partition(":")
+        what = evidence.symbols.get(module, {}).get(name)
+        if what is None and not (clause.kind is Kind.MODULE and symbol in evidence.symbols):
+            continue
+        return _declared(clause, what or "", evidence)
+    return _UNSEEN
+
+
+def _declared(clause: Clause, what: str, evidence: Evidence) -> _Verdict:
+    parameters = variant(clause.parameters, evidence.release)
+    if parameters is not None and what.startswith("(") and what != f"({', '.join(parameters)})":
+        return Status.CONTRADICTED, f"takes {what}, stated ({', '.join(parameters)})", ()
+    return Status.DECLARED, "", ()
 
 
 def _applies(clause: Clause, batch: Batch) -> bool:
@@ -399,16 +464,15 @@ def _applies(clause: Clause, batch: Batch) -> bool:
 
 
 def _batch_field(clause: Clause, evidence: Evidence) -> _Verdict:
-    batches = [batch for batch in evidence.batches if _applies(clause, batch)]
     seen: dict[str, None] = {}
-    declared = False
-    for batch in batches:
+    empty = False
+    for batch in evidence.batches:
+        if not _applies(clause, batch):
+            continue
         value = batch.fields.get(clause.name)
         if value is None:
-            declared = declared or clause.name in batch.empty
-            if clause.name not in batch.empty:
-                return Status.CONTRADICTED, "the batch has no such field", batch.modes
-            if not clause.optional and clause.modes:
+            empty = empty or clause.name in batch.empty
+            if clause.name in batch.empty and clause.modes and not clause.optional:
                 return Status.CONTRADICTED, "None", batch.modes
             continue
         wrong = mismatch(clause, value, evidence.release, _dims(batch, evidence))
@@ -417,7 +481,13 @@ def _batch_field(clause: Clause, evidence: Evidence) -> _Verdict:
         seen.update(dict.fromkeys(batch.modes))
     if seen:
         return Status.CONFIRMED, "", tuple(seen)
-    return (Status.DECLARED, "always None", ()) if declared else _UNSEEN
+    if empty:
+        return Status.DECLARED, "always None", ()
+    return (
+        _member(clause, evidence.objects["batch"], evidence)
+        if "batch" in evidence.objects
+        else _UNSEEN
+    )
 
 
 def _dims(batch: Batch, evidence: Evidence) -> dict[str, int]:
@@ -472,9 +542,9 @@ def _member(clause: Clause, found: Object, evidence: Evidence) -> _Verdict:
         return (Status.CONTRADICTED, wrong, ()) if wrong else (Status.CONFIRMED, "", ())
     if name in found.reads:
         return Status.CONFIRMED, "", ()
-    if name in found.members or value is not None:
-        return Status.DECLARED, "" if value is None else "always None", ()
-    return _UNSEEN
+    if name in found.members:
+        return _declared(clause, found.members[name], evidence)
+    return (Status.DECLARED, "always None", ()) if value is not None else _UNSEEN
 
 
 def _call_mismatch(clause: Clause, call: Call, release: str) -> str:

@@ -84,7 +84,8 @@ def importer() -> Importer:
     """Who runs the import that is going on, seen from inside a meta path finder.
 
     Imports nest: the guard may stand in the module that imported the module that imports. The walk
-    stops at the first function, since who *calls* a function does not guard what it imports.
+    stops at the first function: who *calls* a function does not guard what it imports, and who
+    loads modules by name does not guard what these import.
     """
     frame: FrameType | None = sys._getframe(1)
     place = ""
@@ -95,6 +96,8 @@ def importer() -> Importer:
         machinery = path.startswith("<frozen") or "/importlib/" in path or path == __file__
         if not machinery and not path.endswith("/live/shim.py"):
             here = f"{path}:{line}"
+            if place and frame.f_code.co_name != "<module>":
+                break  # it loads modules by name and survives their failure: no guard of theirs
             place = place or here
             library_code = "/site-packages/" in path or "/sglang/" in path  # not who tests it
             if library_code and any(a <= line <= b for a, b in _ranges_of(path)):

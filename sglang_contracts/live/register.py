@@ -30,4 +30,11 @@ def install(setting: str) -> None:
 
         registry.register_attention_backend(name)(make)
 
+    def keep_triton_away(utilities: Any) -> None:
+        # Which backends get Triton is a list of names (clause ``utils/support_triton``): one that
+        # is not on it is taken for a GPU's.
+        if hasattr(utilities, "support_triton"):
+            utilities.support_triton = lambda backend: backend == "triton"
+
     shim.after_import("sglang.srt.layers.attention.attention_registry", register)
+    shim.after_import("sglang.srt.utils.common", keep_triton_away)

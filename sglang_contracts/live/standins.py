@@ -46,6 +46,7 @@ STAND_INS: tuple[StandIn, ...] = (
     StandIn("flashinfer", ">=0.4.9", "CUDA kernels; imported by MoE and norm modules"),
     StandIn("sgl_kernel", ">=0.4.10,<0.5.13", "CUDA kernels of SGLang itself"),
     StandIn("soundfile", ">=0.5.11", "needs libsndfile; audio input only"),
+    StandIn("torchao", "<0.5.11", "quantization; imported in a function before asking whether to"),
     StandIn("tabulate", ">=0.5.10,<0.5.21", "prints tables in tools that no test runs"),
     StandIn("cuda", ">=0.5.23", "CUDA bindings that apache-tvm-ffi imports"),
 )

@@ -12,6 +12,7 @@ One JSON object a line, in ``trace-<pid>.jsonl``:
 - ``{"kind": "call", "on": …, "name": …, "args": […], "kwargs": {…}, "returns": value, "by": …}``
 - ``{"kind": "read", "on": …, "name": …, "value": value, "by": …}``
 - ``{"kind": "object", "on": …, "class": …, "bases": […], "members": {…}, "fields": {…}}``
+- ``{"kind": "symbols", "present": {module: {name: what}}, "flags": {flag: choices}}``
 
 A value is described, never kept: ``{"type": "tensor", "dtype", "shape", "device", "values"?}`` with
 the values of small integer tensors only, ``{"type": "int", "value": …}``, ``{"type": "none"}``, …
@@ -24,7 +25,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -32,6 +33,9 @@ from typing import Any
 from sglang_contracts.live import shim
 
 VARIABLE = "SGLANG_CONTRACTS_TRACE"
+WANTED = "wanted.txt"
+"""In the trace's folder: symbols, one a line, to be looked up in the running model worker."""
+
 _SMALL = 256  # elements: enough for the index vectors of the runs here, never a cache
 _MAKERS = frozenset(
     {
@@ -116,6 +120,7 @@ class Tracer:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
         self._file = (folder / f"trace-{os.getpid()}.jsonl").open("a", encoding="utf-8")
         self._seen: set[str] = set()
         self._busy = False
@@ -207,6 +212,8 @@ class Tracer:
         self._batches += 1
         if self._batches > 400:  # a run of that length has shown what it can
             return
+        if self._batches == 1:
+            self.emit("object", on="batch", **_class_facts(type(batch)), fields={})
         mode = batch.forward_mode.name
         self.emit("batch", call=call, mode=mode, scheduled=self.scheduled, fields=_fields(batch))
 
@@ -235,6 +242,10 @@ class Tracer:
         if self._runner_seen:
             return
         self._runner_seen = True
+        wanted = self._folder / WANTED
+        if wanted.exists():
+            present = _present(wanted.read_text(encoding="utf-8").split())
+            self.emit("symbols", present=present, flags=self._quietly(_flags))
         fields = self._quietly(_fields, runner)
         self.emit("object", on="model_runner", **_class_facts(type(runner)), fields=fields)
 
@@ -250,21 +261,103 @@ def _place(frame: FrameType) -> str | None:
     return None if name.startswith("sglang_contracts.live") else f"{name}:{frame.f_lineno}"
 
 
+def canonical(function: Callable[..., Any], member: bool) -> list[str]:
+    """A running function's parameters in the contracts' own spelling (no ``self``).
+
+    Args:
+        function: Any function.
+        member: Whether its first parameter is the object.
+    """
+    parameters = list(inspect.signature(function).parameters.values())[1 if member else 0 :]
+    found: list[str] = []
+    star, previous = False, None
+    for each in parameters:
+        if previous is each.POSITIONAL_ONLY and each.kind is not each.POSITIONAL_ONLY:
+            found.append("/")
+        if each.kind is each.KEYWORD_ONLY and not star:
+            found.append("*")
+        star = star or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        stars = ("*" if each.kind is each.VAR_POSITIONAL else "") + (
+            "**" if each.kind is each.VAR_KEYWORD else ""
+        )
+        found.append(f"{stars}{each.name}{'' if each.default is each.empty else '='}")
+        previous = each.kind
+    return [*found, "/"] if previous is inspect.Parameter.POSITIONAL_ONLY else found
+
+
+def _describe_member(cls: type, name: str) -> str:
+    """``(a, b=)`` for a method, ``: annotation`` for a field, else what sort of thing it is."""
+    value = inspect.getattr_static(cls, name, None)
+    function = inspect.unwrap(getattr(value, "__func__", value))
+    if inspect.isfunction(function):
+        member = not isinstance(value, staticmethod)
+        return f"({', '.join(canonical(function, member))})"
+    if isinstance(value, property):
+        return "property"
+    return "class" if isinstance(value, type) else "attribute"
+
+
 def _class_facts(cls: type) -> dict[str, Any]:
-    """Name, bases, and the signatures of the nearest upstream class, as they were imported."""
+    """Name, bases, and the members of the nearest upstream class, as they were imported."""
     names = [f"{each.__module__}:{each.__qualname__}" for each in cls.__mro__]
-    upstream = [each for each in cls.__mro__ if each.__module__.startswith("sglang.")]
-    members = {}
-    for name in dir(upstream[0]) if upstream else ():
-        value = inspect.getattr_static(upstream[0], name)
-        function = getattr(value, "__func__", value)
-        if name.startswith("__") and name != "__init__":
+    upstream = next((each for each in cls.__mro__ if each.__module__.startswith("sglang.")), None)
+    members: dict[str, str] = {}
+    if upstream is not None:
+        for name in dir(upstream):
+            if not name.startswith("__") or name == "__init__":
+                members[name] = _describe_member(upstream, name)
+        for name, field in getattr(upstream, "__dataclass_fields__", {}).items():
+            members[name] = f": {field.type}"
+    return {"class": names[0], "bases": names[1:-1], "members": members}
+
+
+def _present(wanted: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Module → name → what it is, for those symbols whose module this process has imported."""
+    found: dict[str, dict[str, str]] = {}
+    for symbol in wanted:
+        module_name, _, path = symbol.partition(":")
+        module = sys.modules.get(module_name)
+        if module is None or not module_name.startswith("sglang"):
             continue
-        if inspect.isfunction(function):
-            members[name] = str(inspect.signature(function))
-        elif isinstance(value, property):
-            members[name] = "property"
-    return {"class": names[0], "bases": names[1:], "members": members}
+        if not path:
+            found.setdefault(module_name, {})
+            continue
+        path, _, key = path.partition("[")
+        try:
+            owner: Any = module
+            *parents, last = path.split(".")
+            for parent in parents:
+                owner = getattr(owner, parent)
+            value = getattr(owner, last)
+            if key:
+                what = "key" if key.strip("]\"'") in value else ""
+            elif isinstance(owner, type):
+                what = _describe_member(owner, last)
+            elif inspect.isfunction(value):
+                what = f"({', '.join(canonical(inspect.unwrap(value), member=False))})"
+            else:
+                what = "class" if isinstance(value, type) else "value"
+        except Exception:  # not there, or it refuses: nothing is claimed
+            what = ""
+        if what:
+            found.setdefault(module_name, {})[symbol.partition(":")[2]] = what
+    return found
+
+
+def _flags() -> dict[str, list[str]]:
+    """Every command-line flag of this release's server, with its choices."""
+    import argparse
+
+    from sglang_contracts.live.differences import symbol
+
+    parser = argparse.ArgumentParser()
+    symbol("sglang.srt.server_args:ServerArgs").add_cli_args(parser)
+    return {
+        flag: sorted(str(choice) for choice in action.choices or ())
+        for action in parser._actions
+        for flag in action.option_strings
+        if flag.startswith("--")
+    }
 
 
 def _after(cls: Any, name: str, notice: Callable[[Any], None]) -> None:

@@ -9,6 +9,7 @@ from sglang_contracts.live import shim
 
 # Upstream's paged allocator launches Triton up to 0.5.21: its interpreter runs that on a CPU.
 os.environ.setdefault("TRITON_INTERPRET", "1")
+os.environ.setdefault("SGLANG_CONTRACTS_SDK", "shim")
 if importlib.util.find_spec("sglang") is None:
     collect_ignore_glob = ["test_*.py"]
 else:

@@ -118,9 +118,20 @@ class Analysis:
                 for release in releases
             ),
             PluginInfo(self.plugin.name, self.plugin.version, self.plugin.path),
-            self.notes(),
+            (*self.notes(), *self._unloaded_note(releases)),
             {"files": len(self.plugin.files), "uses": self.plugin.uses, **facts},
         )
+
+    def _unloaded_note(self, releases: Sequence[str]) -> tuple[Note, ...]:
+        """Why a verdict is unknown: a release that never loads the plugin shows nothing."""
+        never = [each for each in releases if not self.loads(self.releases.index(each))]
+        if not never:
+            return ()
+        span = never[0] if len(never) == 1 else f"{never[0]} ... {never[-1]}"
+        return (
+            Note(f"{MECHANISM} is not in SGLang {span}: it never loads the plugin, so that nothing "
+                 "is known of it there"),
+        )  # fmt: skip
 
     def notes(self) -> tuple[Note, ...]:
         """Files that were skipped, or read in part."""

@@ -8,10 +8,10 @@ both are asked of the record.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from sglang_contracts.fakes.behaviour import BY_RESULT, Given, function, method
+from sglang_contracts.fakes.behaviour import BY_RESULT, Given, Method, function, method
 
 if TYPE_CHECKING:
     from sglang_contracts.fakes.release import Fake
@@ -27,8 +27,10 @@ _ALL = (_BASE, _TOKEN, _PAGED)
 BY_RESULT.add(_BASE)
 
 
-def _everywhere(*names: str):  # type: ignore[no-untyped-def]  # a decorator as behaviour.method
-    def attach(body):  # type: ignore[no-untyped-def]
+def _everywhere(*names: str) -> Callable[[Method], Method]:
+    """:func:`behaviour.method` for all three classes."""
+
+    def attach(body: Method) -> Method:
         for owner in _ALL:
             method(owner, *names)(body)
         return body
@@ -249,7 +251,7 @@ def _alloc_decode(fake: Fake, self: Any, given: Given) -> Any:
     size, total, last = self.page_size, given["seq_lens"], given["last_loc"]
     if _sorts(self) and len(total) > len(_free_list(fake, self)):
         self.merge_and_sort_free()
-    after = given.get("seq_lens_cpu", total)
+    after: Any = given.get("seq_lens_cpu", total)
     needed = int((_pages_of(after, size) - _pages_of(after - 1, size)).sum())
     free = _take(fake, self, needed)
     return None if free is None else spread(total - 1, total, last, free, size, len(total))
@@ -405,7 +407,8 @@ def _free_full_segments(fake: Fake, self: Any, given: Given) -> None:
 
 def _disjoint(fake: Fake, self: Any, segments: Iterable[Any]) -> Iterator[tuple[Any, int]]:
     """Segments of one row, each page in one of them alone."""
-    size, ended = self.page_size, None
+    size: int = self.page_size
+    ended: int | None = None
     for slots, start in segments:
         count = slots.numel()
         if count == 0:
@@ -413,7 +416,7 @@ def _disjoint(fake: Fake, self: Any, segments: Iterable[Any]) -> Iterator[tuple[
         shares = ended is not None and start // size <= (ended - 1) // size
         if fake.records(self, "_page_disjoint"):
             assert not shares, f"segment at {start} shares a page with the one ending at {ended}"
-        elif shares and start // size == (ended - 1) // size:
+        elif shares:
             edge = (start // size + 1) * size
             ended = start + count
             slots, start = slots[edge - start :], edge

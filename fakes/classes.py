@@ -34,7 +34,11 @@ BORN = "_sglang_fake_"
 """Attribute of each class made here: the release and the symbol it stands for."""
 
 _RECORDS = Kind.STRUCT | Kind.PYDANTIC
-_NOT_COPIED = frozenset({"__slots__", "__hash__", "__match_args__", "__dict__", "__weakref__"})
+_NOT_COPIED = frozenset(
+    {"__slots__", "__hash__", "__match_args__", "__dict__", "__weakref__", "_fields_"}
+)
+_CALLED_BY_PYTHON = frozenset({"__init_subclass__", "__del__", "__repr__", "__str__"})
+"""Methods that run where nobody asked for them: without a behaviour they are left out."""
 _ENUM_BASES = {
     "Enum": enum.Enum,
     "IntEnum": enum.IntEnum,
@@ -114,9 +118,6 @@ def make_class(fake: Fake, symbol: Symbol) -> type:
         bases = (_tuple_base(fake, symbol), *(each for each in bases if each is not object))
     if kind & Kind.TYPED_DICT:
         bases = (dict,)
-    if not kind & Kind.ABC:
-        for each in namespace.values():
-            _concrete(each)
     if not any(BORN in vars(each) for base in bases for each in base.__mro__):
         namespace.setdefault("__getattr__", _instance_getattr(bases))
     namespace[BORN] = (fake, symbol)
@@ -141,13 +142,6 @@ def _new(qual: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
 
 
 _PLAIN = {type, abc.ABCMeta, FakeMeta}
-
-
-def _concrete(made: Any) -> None:
-    """Nothing is abstract without ``ABCMeta``: the decorator alone keeps nobody from calling."""
-    target = getattr(made, "__func__", getattr(made, "fget", made))
-    if getattr(target, "__isabstractmethod__", False):
-        target.__isabstractmethod__ = False
 
 
 def _bases(fake: Fake, symbol: Symbol, node: Class) -> list[type]:
@@ -185,8 +179,11 @@ def _namespace(fake: Fake, symbol: Symbol, node: Class) -> dict[str, Any]:
             continue
         space[name] = _class_value(fake, symbol, name, attribute, space)
     for name, function in node.methods.items():
+        if name in _CALLED_BY_PYTHON and (qual, name) not in behaviour.METHODS:
+            continue
         made = make_method(fake, module, f"{qual}.{name}", function)
-        if function.role & Role.ABSTRACT:
+        # Without ``ABCMeta`` the decorator alone keeps nobody from making an instance.
+        if function.role & Role.ABSTRACT and fake.surface.kind(symbol) & Kind.ABC:
             target = getattr(made, "__func__", getattr(made, "fget", made))
             target.__isabstractmethod__ = True
         space[name] = made
@@ -282,7 +279,7 @@ def _dataclass(
         made = dataclasses.dataclass(**{**options, "kw_only": True})(cls)
     made.__annotations__ = texts
     for each in dataclasses.fields(made):
-        each.type = texts.get(each.name, each.type)  # type: ignore[assignment]  # text, as upstream's
+        each.type = texts.get(each.name, each.type)
     if "__init__" not in node.methods:
         qual = f"{symbol.qual}.__init__"
         made.__init__ = explained(fake, symbol.module, qual, made.__init__)  # type: ignore[misc]
@@ -349,7 +346,8 @@ def _factory(fake: Fake, symbol: Symbol, name: str, text: str) -> Callable[[], A
 
 
 def _tuple_base(fake: Fake, symbol: Symbol) -> type:
-    names, defaults = [], []
+    names: list[str] = []
+    defaults: list[Any] = []
     for name, attribute in fields(fake, symbol).items():
         names.append(name)
         if attribute.value or defaults:

@@ -142,7 +142,7 @@ def wrap(original: Callable[..., Any], hook: Callable[..., Any], kind: str) -> C
         return hook(original, *args, **kwargs)
 
     made = {"REPLACE": replaced, "BEFORE": before, "AFTER": after, "AROUND": around}[kind]
-    made.__wrapped__ = original  # type: ignore[attr-defined]  # by it tests find what was hooked
+    made.__wrapped__ = original  # by it tests find what was hooked
     return made
 
 

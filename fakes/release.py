@@ -11,7 +11,7 @@ import importlib
 import sys
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sglang_contracts.fakes import behaviour, classes
 from sglang_contracts.fakes.advice import advise
@@ -45,7 +45,7 @@ class FakeModule(types.ModuleType):
         if name == "__all__":
             return fake.public(self.__name__)
         found = None
-        if not (name.startswith("__") and name.endswith("__")) or name == "__version__":
+        if not name.startswith("__") or name in fake.names(self.__name__):
             found = fake.surface.top(self.__name__, name)
         if name == "__version__" and self.__name__ == "sglang":
             return fake.release
@@ -53,6 +53,10 @@ class FakeModule(types.ModuleType):
             raise self._missing(fake, name)
         value = self.__dict__[name] = fake.obtain(found)
         return value
+
+    if TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __dir__(self) -> list[str]:
         fake: Fake = self.__dict__["_fake_"]
@@ -121,7 +125,9 @@ class Fake:
             for name, each in record.imports.items()
             if not each.local and not each.condition & Condition.TYPE_CHECKING
         }
-        own = {*record.classes, *record.functions, *record.values, *imports, *(record.lazy or ())}
+        defined: dict[str, Any] = {**record.classes, **record.functions, **record.values}
+        own = {n for n, each in defined.items() if not each.condition & Condition.TYPE_CHECKING}
+        own |= {*imports, *(record.lazy or ())}
         for star in record.stars:
             own.update(self.public(star))
         return own

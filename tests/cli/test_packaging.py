@@ -1,0 +1,21 @@
+"""What the wheel must carry: a package that is forgotten works in a checkout only."""
+
+import sys
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_package_of_the_source_is_in_the_wheel():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = set(settings["tool"]["setuptools"]["packages"])
+    found = {
+        ".".join(file.parent.relative_to(ROOT).parts)
+        for file in (ROOT / "sglang_contracts").rglob("__init__.py")
+    }
+    assert found <= listed

@@ -301,9 +301,7 @@ class Resolver:
         out: dict[str, Attribute] = {}
         for each in reversed(self.mro(owner)):
             if isinstance(each.node, Class):
-                for name, attribute in sorted(
-                    each.node.attributes.items(), key=lambda pair: pair[1].line
-                ):
+                for name, attribute in each.node.attributes.items():
                     if attribute.annotation and not attribute.on_self:
                         out[name] = attribute
         return out

@@ -18,7 +18,8 @@ from sglang_contracts import __version__, paths
 from sglang_contracts.contract.model import SURFACE_KINDS, Clause, Contract, Kind, variant
 from sglang_contracts.contract.ranges import Range, sharp
 from sglang_contracts.contract.signature import signature
-from sglang_contracts.surface.model import Function
+from sglang_contracts.surface.catalog import Surface
+from sglang_contracts.surface.model import Flag, Function
 from sglang_contracts.surface.spelling import Found, look_up
 from sglang_contracts.verify.finding import (
     Finding,
@@ -33,7 +34,7 @@ from sglang_contracts.verify.lens import Lens
 from sglang_contracts.verify.mining import coverage, read_or_called
 
 if TYPE_CHECKING:
-    from sglang_contracts.surface import Catalog, Surface
+    from sglang_contracts.surface import Catalog
     from sglang_contracts.surface.catalog import Decoder
 
 CHECKED = SURFACE_KINDS | {Kind.OBLIGATION}
@@ -52,6 +53,15 @@ class _ClauseLens(Lens):
         if key not in self._seen:
             self._seen[key] = self._state(key)
         return super()._frame(name, decoder)
+
+    @property
+    def _flags(self) -> dict[str, tuple[str, Flag]]:  # type: ignore[override]
+        self.touch("frame:flags")  # the table itself is kept: who asks again stands on it as well
+        table: dict[str, tuple[str, Flag]] = self.__dict__.get("_flag_table", {})
+        if not table or self.__dict__.get("_flag_release") != self.release:
+            table = Surface._flags.func(self)
+            self.__dict__.update(_flag_table=table, _flag_release=self.release)
+        return table
 
     def _state(self, name: str) -> object:
         if name.startswith("frame:"):

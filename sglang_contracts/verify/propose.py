@@ -50,7 +50,7 @@ def write_proposals(
             except OSError as error:
                 raise ContractsError(f"cannot read {path}: {error.strerror}") from None
         parts = proposal["sharp"]
-        assert isinstance(parts, list)
+        assert isinstance(parts, (list, tuple))  # a tuple until it has been through a file
         if _edit(texts[path], clause.line, [str(part) for part in parts]):
             edited.setdefault(path.name, []).append(clause.id)
     for path, lines in texts.items():

@@ -58,7 +58,9 @@ class Replacements:
 
     # -- names -------------------------------------------------------------------------------------
 
-    def of_symbol(self, written: str, found: Symbol | None, old: str, new: str) -> Suggestion | None:
+    def of_symbol(
+        self, written: str, found: Symbol | None, old: str, new: str, *, forward: bool = True
+    ) -> Suggestion | None:
         """For a name that a module no longer has.
 
         Args:
@@ -66,14 +68,16 @@ class Replacements:
             found: What it resolved to in ``old``.
             old: A release that has it.
             new: One that does not.
+            forward: Whether it was lost; otherwise it is not there yet, and only the very same
+                thing in another place is an answer.
         """
         key = ("symbol", written, old, new)
         if key not in self._held:
-            self._held[key] = self._of_symbol(written, found, old, new)
+            self._held[key] = self._of_symbol(written, found, old, new, forward)
         return self._held[key]
 
     def _of_symbol(
-        self, written: str, found: Symbol | None, old: str, new: str
+        self, written: str, found: Symbol | None, old: str, new: str, forward: bool
     ) -> Suggestion | None:
         for name in dict.fromkeys((written, found.name if found else written)):
             said = self._contract(name, new)
@@ -82,14 +86,14 @@ class Replacements:
         module, _, qual = written.partition(":")
         before, after = self.catalog.surface(old), self.catalog.surface(new)
         if not qual:
-            return self._of_module(module, before, after)
+            return self._of_module(module, before, after) if forward else None
         if "." in qual and found is not None and found.owner is not None:
             return self.of_member(found, old, new)
         if found is not None and found.kind == "module":
             return self._of_module(found.module, before, after)
         name = qual.rsplit(".", 1)[-1]
         moved = self._elsewhere(name, found, before, after)
-        if moved is not None:
+        if moved is not None or not forward:
             return moved
         used = self._by_users(module, name, found, before, after)
         if used is not None:
@@ -113,6 +117,9 @@ class Replacements:
             if found is not None:
                 score += _same_shape(found, symbol)
                 score += _nearness(found.module, module)
+                # A module that moved as a whole keeps its own name: that is the likeliest place.
+                if module.rpartition(".")[2] == found.module.rpartition(".")[2]:
+                    score += 1.5
             candidates.append((score, symbol.name))
         if not candidates:
             return None

@@ -41,6 +41,7 @@ def command(
     """
     import msgspec
 
+    from sglang_contracts import paths
     from sglang_contracts.cli.recording import record_one, update_roster
     from sglang_contracts.errors import ContractsError
     from sglang_contracts.verify.finding import Note, Report
@@ -49,6 +50,11 @@ def command(
         raise click.UsageError("--shipped and --into exclude each other")
     if not specs and not shipped:
         raise click.UsageError("name a release or a wheel")
+    if shipped and (paths.package() / "data" / "matrix").is_dir():
+        raise ContractsError(
+            "--shipped is for a checkout of sglang-contracts, this is an installation of it",
+            "leave it out: what you record lies in your cache and is read beside what is shipped",
+        )
     failures: dict[str, str] = {}
     wanted: tuple[str, ...] = specs or _beyond(output.quiet)
     done, notes = [], []

@@ -290,3 +290,11 @@ def test_what_is_shipped_is_listed_with_what_could_not_be(run, tmp_path, monkeyp
 def test_record_wants_something_to_record(run):
     assert run("record").code == 2
     assert run("record", "--shipped", "--into", "x").code == 2
+
+
+def test_an_installation_is_not_written_to(run, tmp_path, monkeypatch):
+    (tmp_path / "data" / "matrix").mkdir(parents=True)
+    monkeypatch.setattr("sglang_contracts.paths.package", lambda: tmp_path)
+    ran = run("record", "--shipped", "0.5.12")
+    assert ran.code == 2
+    assert "is for a checkout" in ran.err

@@ -57,6 +57,7 @@ class Findings:
         self.files: Sequence[File] = timeline.checker.files
         self.catalog = replacements.catalog
         self._call_of = self._calls()
+        self._suggested: dict[tuple[str, str, int], Suggestion | None] = {}
 
     def _calls(self) -> dict[tuple[int, int], int]:
         """(file, node of a call) → number of its check."""
@@ -101,6 +102,8 @@ class Findings:
             "first_broken": self.releases[case.first],
         }
         named = case.entry.outcome.named
+        if case.last_ok is None and case.good > case.at and "detail" not in more:
+            more["detail"] = f"comes with {self.releases[case.good]}"
         return Finding(**{**dates, "by_name": bool(named), **more})  # type: ignore[arg-type]
 
     def _good(self, case: Case) -> Outcome:
@@ -114,6 +117,42 @@ class Findings:
         qual, _, name = case.check.name.rpartition(".")
         record = file.classes[qual]
         return (Location(file.path, record.lines.get(name, record.line)),)
+
+    def _for_symbol(self, case: Case, written: str, found: Symbol | None) -> Suggestion | None:
+        """What to use instead of a name; kept from release to release while it is there."""
+        key = ("symbol", written, case.good)
+        old, new = self.releases[case.good], self.releases[case.at]
+        held = self._suggested.get(key)
+        if held is not None and self._there(held, new):
+            return held
+        forward = case.good < case.at
+        made = self.replacements.of_symbol(written, found, old, new, forward=forward)
+        self._suggested[key] = made
+        return made
+
+    def _for_member(self, case: Case, found: Symbol) -> Suggestion | None:
+        """The same for a member."""
+        if case.good > case.at:
+            return None  # not there yet: nothing took its place
+        key = ("member", found.name, case.good)
+        old, new = self.releases[case.good], self.releases[case.at]
+        held = self._suggested.get(key)
+        if held is not None and self._there(held, new):
+            return held
+        made = self.replacements.of_member(found, old, new)
+        self._suggested[key] = made
+        return made
+
+    def _there(self, suggestion: Suggestion, release: str) -> bool:
+        """Whether what was suggested before is still there."""
+        if suggestion.evidence == "contract":
+            return False  # a contract speaks for ranges of releases: ask again, it is cheap
+        for spelling in (suggestion.note, suggestion.symbol):
+            if ":" in spelling and " " not in spelling:
+                return self.catalog.surface(release).parse(spelling) is not None
+            if spelling.startswith("sglang.") and " " not in spelling:
+                return self.catalog.surface(release).has_module(spelling)
+        return False
 
     def _severity(self, case: Case, worst: Severity = Severity.ERROR) -> Severity:
         reach = case.entry.reach
@@ -246,14 +285,14 @@ class Findings:
         module, _, name = outcome.symbol.partition(":")
         suggestion = None
         if name:
-            suggestion = self.replacements.of_symbol(outcome.symbol, found, old, new)
+            suggestion = self._for_symbol(case, outcome.symbol, found)
         moved = suggestion is not None and suggestion.evidence == "moved"
         if outcome.what == "module" and suggestion is None:
             symbol = module
             if name:
                 gone = self._base_module(case, module)
                 symbol = gone
-            suggestion = self.replacements.of_symbol(symbol, None, old, new)
+            suggestion = self._for_symbol(case, symbol, None)
             return self._base(
                 case,
                 rule="module-removed",
@@ -287,9 +326,9 @@ class Findings:
             changed = self._retyped(case, file, use, found)
             if changed is not None:
                 return changed
-            suggestion = self.replacements.of_member(found, old, new)
+            suggestion = self._for_member(case, found)
         else:
-            suggestion = self.replacements.of_symbol(written, found, old, new)
+            suggestion = self._for_symbol(case, written, found)
         patch = use.kind in (UseKind.WRITE, UseKind.HOOK)
         on_object = outcome.detail == "object"
         if use.kind is UseKind.WRITE and on_object:

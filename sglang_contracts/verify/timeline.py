@@ -112,12 +112,16 @@ class Timeline:
         return [self.entry(number, index) for index in range(len(self.releases))]
 
     def span(self, number: int, at: int) -> tuple[int, int | None]:
-        """The broken interval around a release: its first index, and the last good one before."""
+        """The broken interval around a release: its first index, and the release before it.
+
+        None where no earlier release had it: it is not gone, it is not there yet.
+        """
         entries = self.history(number)
         first = at
         while first > 0 and entries[first - 1].broken:
             first -= 1
-        return first, (first - 1 if first > 0 else None)
+        before = any(entry.fine for entry in entries[:first])
+        return first, (first - 1 if before else None)
 
     def good(self, number: int, at: int) -> int | None:
         """The nearest release in which a check is fine: before, else after."""

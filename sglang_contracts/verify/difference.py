@@ -43,8 +43,8 @@ def diff(
     Returns:
         A report with one entry, ``new``: a finding for each clause (or symbol) that differs, of
         rules ``removed`` (error), ``changed`` (warning), ``added`` (note), ``behaviour-changed``
-        (of the clause's own severity) and ``newly-expected`` (warning: upstream reads or calls it off a
-        plugin's object since). ``facts`` has ``old``, ``new`` and ``compared``.
+        (of the clause's own severity) and ``newly-expected`` (warning: upstream reads or calls it
+        off a plugin's object since). ``facts`` has ``old``, ``new`` and ``compared``.
     """
     before, after = catalog.surface(old), catalog.surface(new)
     if symbols is not None:

@@ -1,4 +1,4 @@
-"""One name went and another came at the same place, with the same shape: a rename, whatever it reads."""
+"""One name went and another came in its place, with the same shape: a rename."""
 
 from __future__ import annotations
 

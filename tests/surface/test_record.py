@@ -213,6 +213,7 @@ def test_the_index_is_asked_for_final_and_post_releases_only(monkeypatch):
         monkeypatch,
         "",
         0,
-        "sglang (0.5.2)\nAvailable versions: 0.5.2, 0.5.2rc1, 0.5.1.post1, 0.5.1, 0.4.5, 0.5.dev1\n",
+        "sglang (0.5.2)\n"
+        "Available versions: 0.5.2, 0.5.2rc1, 0.5.1.post1, 0.5.1, 0.4.5, 0.5.dev1\n",
     )
     assert obtain.available() == ("0.5.1", "0.5.1.post1", "0.5.2")

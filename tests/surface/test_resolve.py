@@ -95,7 +95,8 @@ THERE = {
     ),
     "an attribute set in another method, in a branch": (
         {
-            "srt/a.py": "class C:\n    def start(self):\n        if 1:\n            self.x, self.y = 1, 2"
+            "srt/a.py": "class C:\n    def start(self):\n        if 1:\n"
+            "            self.x, self.y = 1, 2"
         },
         "sglang.srt.a:C.y",
     ),

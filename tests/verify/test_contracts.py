@@ -1,4 +1,4 @@
-"""Every clause is true of every release, with sharp bounds; a bound off by one release is noticed."""
+"""Every clause is true of every release, with sharp bounds; a bound off by one is noticed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def test_every_bound_moved_by_one_release_is_reported(catalog, contracts):
             right = Range.of(clause.sglang)
             for parts in moved(clause.sglang, releases):
                 other = Range.of(parts)
-                differs = [each for each in releases if right.contains(each) != other.contains(each)]
+                differs = [
+                    each for each in releases if right.contains(each) != other.contains(each)
+                ]
                 assert differs, f"{clause.id}: {parts} says the same as {clause.sglang}"
                 changed = msgspec.structs.replace(clause, sglang=parts)
                 by_release[differs[0]].append((contract, changed))
@@ -97,7 +99,7 @@ def test_every_bound_moved_by_one_release_is_reported(catalog, contracts):
 
 
 GOLDEN = [
-    # The seven moves a tool for this field has to tell right: what went, in which release, where to.
+    # The moves a tool for this field has to tell right: what went, in which release, where to.
     (
         "sglang.srt.mem_cache.memory_pool:NSATokenToKVPool",
         "0.5.13",

@@ -15,7 +15,7 @@ from sglang_contracts.verify.replacements import Replacements
 
 
 class Renamed(Surface):
-    """A copy of a release in which one class's own attribute has another name, at the same place."""
+    """A copy of a release in which one attribute of a class has another name, at its place."""
 
     def __init__(self, catalog, release, module, qual, old, new):
         super().__init__(catalog, release)
@@ -40,9 +40,7 @@ def _renamed(node: Class, quals, old, new):
         inner = dict(node.classes)
         inner[quals[0]] = _renamed(inner[quals[0]], quals[1:], old, new)
         return msgspec.structs.replace(node, classes=inner)
-    attributes = {
-        (new if name == old else name): value for name, value in node.attributes.items()
-    }
+    attributes = {(new if name == old else name): value for name, value in node.attributes.items()}
     return msgspec.structs.replace(node, attributes=attributes)
 
 
@@ -66,7 +64,9 @@ def contracted_fields(catalog):
             if clause.kind is not Kind.FIELD:
                 continue
             for release in reversed(catalog.releases):
-                found = next(filter(None, map(catalog.surface(release).parse, clause.symbols)), None)
+                found = next(
+                    filter(None, map(catalog.surface(release).parse, clause.symbols)), None
+                )
                 if found is None:
                     continue
                 if found.kind == "attribute" and found.owner is not None:

@@ -359,5 +359,5 @@ def _int64(values: Sequence[int], device: Any) -> Any:
 
 
 def _two_sided(name: str, values: Sequence[int], device: Any) -> dict[str, Any]:
-    """A device tensor and its host mirror (clause ``allocator-paged/alloc_extend``, 0.5.3)."""
+    """A device tensor and its host mirror (clause ``kv-allocator-paged/alloc_extend``, 0.5.3)."""
     return {name: _int64(values, device), f"{name}_cpu": _int64(values, "cpu")}

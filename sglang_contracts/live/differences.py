@@ -32,7 +32,10 @@ def symbol(*spellings: str) -> Any:
 
 
 def token_allocator() -> Any:
-    """The allocator for page size 1. Clause ``allocator-token/class``: it moved twice."""
+    """The allocator for page size 1.
+
+    It moved twice: clause ``kv-allocator/allocator.token:TokenToKVPoolAllocator``.
+    """
     return symbol(
         "sglang.srt.mem_cache.allocator:TokenToKVPoolAllocator",  # >= 0.4.8
         "sglang.srt.mem_cache.memory_pool:TokenToKVPoolAllocator",
@@ -40,7 +43,10 @@ def token_allocator() -> Any:
 
 
 def paged_allocator() -> Any:
-    """The allocator for larger pages. Clause ``allocator-paged/class``: it moved."""
+    """The allocator for larger pages.
+
+    It moved: clause ``kv-allocator-paged/allocator.paged:PagedTokenToKVPoolAllocator``.
+    """
     return symbol(
         "sglang.srt.mem_cache.allocator:PagedTokenToKVPoolAllocator",  # >= 0.4.8
         "sglang.srt.mem_cache.paged_allocator:PagedTokenToKVPoolAllocator",
@@ -111,7 +117,7 @@ class Differences:
             return loc
         return symbol("sglang.srt.mem_cache.memory_pool:KVWriteLoc")(loc)
 
-    # Clause plugin/load_plugins: the platform mechanism starts with 0.5.11.
+    # Clause plugin-loading/plugins:load_plugins: the platform mechanism starts with 0.5.11.
     @property
     def has_platforms(self) -> bool:
         """Whether a platform can come from a plugin."""
@@ -124,14 +130,14 @@ class Differences:
         """Whether the engine can give a prompt's log-probabilities on a CPU."""
         return self.release.release != (0, 5, 12)
 
-    # Clause attention-registry/register_attention_backend: an if-chain of names before 0.5.3.
+    # Clause attention-backend/register_attention_backend: an if-chain of names before 0.5.3.
     @property
     def has_attention_registry(self) -> bool:
         """Whether an attention backend can be registered by name."""
         return self.since("0.5.3")
 
-    # Clause allocator-paged/alloc_extend: Triton up to 0.5.21; plain torch where the platform has
-    # no Triton since 0.5.22. Triton's interpreter runs the former on a CPU.
+    # Clause kv-allocator-paged/alloc_extend: Triton up to 0.5.21; plain torch where the platform
+    # has no Triton since 0.5.22. Triton's interpreter runs the former on a CPU.
     @property
     def needs_triton_interpreter(self) -> bool:
         """Whether upstream's own paged allocator needs ``TRITON_INTERPRET=1`` on a CPU."""

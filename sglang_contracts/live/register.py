@@ -1,7 +1,7 @@
 """Registers an attention backend where no plugin mechanism does it (SGLang before 0.5.11).
 
 ``SGLANG_CONTRACTS_REGISTER`` holds ``name=module:Class``; the startup hook calls :func:`install` in
-every process. Clause ``attention-registry/register_attention_backend``: the registry is there from
+every process. Clause ``attention-backend/register_attention_backend``: the registry is there from
 0.5.3 on.
 """
 
@@ -31,8 +31,8 @@ def install(setting: str) -> None:
         registry.register_attention_backend(name)(make)
 
     def keep_triton_away(utilities: Any) -> None:
-        # Which backends get Triton is a list of names (clause ``utils/support_triton``): one that
-        # is not on it is taken for a GPU's.
+        # Which backends get Triton is a list of names in support_triton: one that is not on it is
+        # taken for a GPU's. (Plugins of later releases hook it or declare a capability.)
         if hasattr(utilities, "support_triton"):
             utilities.support_triton = lambda backend: backend == "triton"
 

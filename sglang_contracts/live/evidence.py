@@ -28,6 +28,9 @@ FORMAT = 1
 TINY_DIMS = {"Hq": 4, "Hkv": 2, "D": 16, "Dv": 16}
 """Sizes of :mod:`sglang_contracts.live.tiny` by the contracts' names for them."""
 
+WATCHED = ("backend", "kv_pool", "allocator", "request_pool", "platform")
+"""Roles whose every access is traced."""
+
 _SAMPLES = 3  # of each call: enough to show what varies
 _PREPARING = ("init_forward_metadata", "init_forward_metadata_out_graph")
 
@@ -196,7 +199,13 @@ def _batch(line: dict[str, Any], page_size: int) -> Batch:
         modes=tuple(modes),
         page_size=page_size,
         prefix=any(prefixes),
-        fields={name: value for name, value in sorted(fields.items()) if value["type"] != "none"},
+        fields={
+            name: {
+                key: part for key, part in value.items() if (key, value["type"]) != ("value", "str")
+            }
+            for name, value in sorted(fields.items())
+            if value["type"] != "none"
+        },
         empty=tuple(sorted(name for name, value in fields.items() if value["type"] == "none")),
     )
 
@@ -216,6 +225,7 @@ class _Gathered:
             self.cls, self.bases = line["class"], tuple(line.get("bases", self.bases))
             self.members |= line.get("members", {})
             for name, value in line["fields"].items():
+                value = _without_values(value)
                 if self.fields.get(name, {"type": "none"})["type"] == "none":
                     self.fields[name] = value
             return
@@ -223,7 +233,7 @@ class _Gathered:
         if line["kind"] == "read":
             self.reads.setdefault(line["name"], set()).add(by)
             return
-        facts = {key: line[key] for key in ("args", "kwargs", "returns")}
+        facts = {key: _without_values(line[key]) for key in ("args", "kwargs", "returns")}
         forms = self.calls.setdefault(line["name"], {})
         # Calls that differ in sizes alone are one form.
         key = json.dumps(_without_sizes(facts), sort_keys=True)
@@ -247,6 +257,14 @@ class _Gathered:
             },
             reads={name: tuple(sorted(by)) for name, by in sorted(self.reads.items())},
         )
+
+
+def _without_values(value: Any) -> Any:
+    """Without numbers and strings, which are the machine's (sizes of memory, paths, names)."""
+    if isinstance(value, dict):
+        drop = ("value", "values") if value.get("type") in ("int", "str", "list", "tuple") else ()
+        return {key: _without_values(item) for key, item in value.items() if key not in drop}
+    return [_without_values(item) for item in value] if isinstance(value, list) else value
 
 
 def _without_sizes(value: Any) -> Any:
@@ -448,7 +466,11 @@ def _symbol(clause: Clause, evidence: Evidence) -> _Verdict:
         what = evidence.symbols.get(module, {}).get(name)
         if what is None and not (clause.kind is Kind.MODULE and symbol in evidence.symbols):
             continue
-        return _declared(clause, what or "", evidence)
+        verdict = _declared(clause, what or "", evidence)
+        if verdict[0] is Status.CONTRADICTED and clause.kind is Kind.FUNCTION:
+            # Which of several definitions a module binds may depend on the machine.
+            return Status.NOT_EXERCISED, f"on this platform it {verdict[1]}", ()
+        return verdict
     return _UNSEEN
 
 
@@ -543,7 +565,9 @@ def _member(clause: Clause, found: Object, evidence: Evidence) -> _Verdict:
     if name in found.reads:
         return Status.CONFIRMED, "", ()
     if name in found.members:
-        return _declared(clause, found.members[name], evidence)
+        upstream = next(each for each in (found.cls, *found.bases) if each.startswith("sglang."))
+        own = upstream in clause.owner  # else the clause is on a class that this one refines
+        return _declared(clause, found.members[name] if own else "", evidence)
     return (Status.DECLARED, "always None", ()) if value is not None else _UNSEEN
 
 
@@ -582,3 +606,84 @@ def _invariant(clause: Clause, evidence: Evidence) -> _Verdict:
             return Status.CONTRADICTED, f"not so: {clause.holds}", batch.modes
         modes.update(dict.fromkeys(batch.modes))
     return (Status.CONFIRMED, "", tuple(modes)) if modes else _UNSEEN
+
+
+@dataclass(frozen=True)
+class Row:
+    """What all runs together say of one clause.
+
+    Attributes:
+        clause: Its id.
+        status: The highest of its statuses, so that one contradiction is never outvoted.
+        confirmed: Releases in which it was seen as stated.
+        declared: Releases in which it is there, but no value or call was seen.
+        contradicted: Release → what was seen instead.
+        modes: Forward modes in which it was seen.
+    """
+
+    clause: str
+    status: Status
+    confirmed: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+    contradicted: tuple[tuple[str, str], ...] = ()
+    modes: tuple[str, ...] = ()
+
+
+def table(contract: Contract, found: Sequence[Evidence]) -> tuple[Row, ...]:
+    """One row for each clause of a contract, in the contract's order.
+
+    Args:
+        contract: Any contract.
+        found: Evidence of several releases, ascending.
+    """
+    by_clause: dict[str, list[Confirmation]] = {clause.id: [] for clause in contract.clauses}
+    for evidence in found:
+        for each in confirm(contract, evidence):
+            by_clause[each.clause].append(each)
+    rows = []
+    for clause, each_release in by_clause.items():
+        of = {status: [c for c in each_release if c.status is status] for status in Status}
+        rows.append(
+            Row(
+                clause=clause,
+                status=max((c.status for c in each_release), default=Status.NOT_EXERCISED),
+                confirmed=tuple(c.release for c in of[Status.CONFIRMED]),
+                declared=tuple(c.release for c in of[Status.DECLARED]),
+                contradicted=tuple((c.release, c.detail) for c in of[Status.CONTRADICTED]),
+                modes=tuple(dict.fromkeys(mode for c in each_release for mode in c.modes)),
+            )
+        )
+    return tuple(rows)
+
+
+def unlisted(contracts: Sequence[Contract], evidence: Evidence) -> dict[str, tuple[str, ...]]:
+    """What SGLang called or read on a watched object though no clause lists it.
+
+    Args:
+        contracts: All contracts.
+        evidence: One release's.
+
+    Returns:
+        Role → names, sorted; a role without such names is left out.
+    """
+    listed: dict[str, set[str]] = {}
+    for contract in contracts:
+        for clause in contract.clauses:
+            if clause.holds_in(evidence.release):
+                for role in roles(contract, clause):
+                    listed.setdefault(role.partition("@")[0], set()).add(clause.name)
+    result: dict[str, set[str]] = {}
+    for role, found in evidence.objects.items():
+        kind = role.partition("@")[0]
+        if kind not in WATCHED:
+            continue
+        used = {
+            name: {by for call in calls for by in call.by} for name, calls in found.calls.items()
+        }
+        for name, by in found.reads.items():
+            used.setdefault(name, set()).update(by)
+        for name, by_all in used.items():
+            upstream = any(by.startswith("sglang.") for by in by_all)
+            if upstream and name not in listed.get(kind, set()) and not name.startswith("_"):
+                result.setdefault(kind, set()).add(name)
+    return {role: tuple(sorted(names)) for role, names in sorted(result.items())}

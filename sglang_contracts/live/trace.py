@@ -21,6 +21,7 @@ the values of small integer tensors only, ``{"type": "int", "value": …}``, ``{
 from __future__ import annotations
 
 import atexit
+import functools
 import inspect
 import json
 import os
@@ -364,6 +365,7 @@ def _after(cls: Any, name: str, notice: Callable[[Any], None]) -> None:
     """Call ``notice`` with the object after each call of its method ``name``."""
     real = getattr(cls, name)
 
+    @functools.wraps(real)
     def method(this: Any, *args: Any, **kwargs: Any) -> Any:
         result = real(this, *args, **kwargs)
         notice(this)
@@ -392,17 +394,23 @@ def install(folder: Path) -> None:
         for name in _MAKERS & set(vars(cls)):
             _after(cls, name, lambda runner: get().objects(runner))
 
-        def forward(this: Any, *args: Any, _real: Any = cls._forward_raw, **kwargs: Any) -> Any:
+        real_forward = cls._forward_raw
+
+        @functools.wraps(real_forward)
+        def forward(this: Any, *args: Any, **kwargs: Any) -> Any:
             get().objects(this)
             get().runner(this)
             batch = args[0] if args else kwargs["forward_batch"]
             get().scheduled = batch.forward_mode.name  # a runner may tell its backend another
-            return _real(this, *args, **kwargs)
+            return real_forward(this, *args, **kwargs)
 
-        def sample(this: Any, *args: Any, _real: Any = cls.sample, **kwargs: Any) -> Any:
+        real_sample = cls.sample
+
+        @functools.wraps(real_sample)
+        def sample(this: Any, *args: Any, **kwargs: Any) -> Any:
             if len(args) >= 2:
                 get().sampled(args[0], args[1])
-            return _real(this, *args, **kwargs)
+            return real_sample(this, *args, **kwargs)
 
         cls._forward_raw, cls.sample = forward, sample
 

@@ -25,7 +25,9 @@ def _is_extend(fake: Fake, self: Any, given: Given) -> bool:
     if _among(self, *plain):
         return True
     if _among(self, "SPLIT_PREFILL"):
-        return fake.records(self, "is_extend_without_speculative")
+        # It counts as extend since the same change gave the predicate below its parameter.
+        below = "is_extend_or_draft_extend_or_mixed"
+        return "include_draft_extend_v2" in fake.parameters(self, below)
     return bool(given.get("include_draft_extend_v2")) and _among(self, "DRAFT_EXTEND_V2")
 
 
@@ -34,7 +36,7 @@ def _is_extend_or_mixed(fake: Fake, self: Any, given: Given) -> bool:
     if _among(self, "EXTEND", "MIXED", "DRAFT_EXTEND"):
         return True
     if _among(self, "SPLIT_PREFILL"):
-        return fake.records(self, "is_extend_without_speculative")
+        return fake.records(self, "is_draft_extend_v2")
     return bool(given.get("include_draft_extend_v2")) and _among(self, "DRAFT_EXTEND_V2")
 
 

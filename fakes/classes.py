@@ -37,7 +37,9 @@ _RECORDS = Kind.STRUCT | Kind.PYDANTIC
 _NOT_COPIED = frozenset(
     {"__slots__", "__hash__", "__match_args__", "__dict__", "__weakref__", "_fields_"}
 )
-_CALLED_BY_PYTHON = frozenset({"__init_subclass__", "__del__", "__repr__", "__str__"})
+_CALLED_BY_PYTHON = frozenset(
+    {"__init_subclass__", "__set_name__", "__del__", "__repr__", "__str__"}
+)
 """Methods that run where nobody asked for them: without a behaviour they are left out."""
 _ENUM_BASES = {
     "Enum": enum.Enum,

@@ -25,7 +25,7 @@ _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 def make_function(fake: Fake, module: str, qual: str, node: Function) -> Callable[..., Any]:
     """A module-level function: recorded signature, and a behaviour if it has one."""
     chosen = behaviour.FUNCTIONS.get((module, qual))
-    if chosen is None:
+    if chosen is None or node.role & Role.RETIRED:
         body = _without_behaviour(fake, module, qual, node)
     else:
         attached = chosen
@@ -133,9 +133,14 @@ def explained(fake: Fake, module: str, qual: str, made: Callable[..., Any]) -> C
 def _of_a_call(fake: Fake, spelling: str, unexpected: bool) -> str:
     from sglang_contracts.surface.spelling import look_up
 
-    found = look_up(fake.surface, spelling.partition("(")[0])
-    form = f"in SGLang {fake.release} it is {found.form}" if found else ""
-    return f"{form}; {fake.advise(spelling)}" if unexpected else form
+    called, _, parameter = spelling.rstrip(")").partition("(")
+    found = look_up(fake.surface, called)
+    if found is not None:
+        form = f"in SGLang {fake.release} it is {found.form}"
+        return f"{form}; {fake.advise(spelling)}" if unexpected else form
+    # A constructor made from fields: each of its parameters is the field.
+    owner = called.rpartition(".")[0]
+    return fake.advise(f"{owner}.{parameter}") if unexpected else ""
 
 
 def _default(fake: Fake, module: str, qual: str, each: Parameter) -> Any:

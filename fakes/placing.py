@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import sys
 from collections.abc import Iterable
 from types import TracebackType
@@ -24,6 +25,8 @@ _BEHAVIOURS = (
     "server",
 )
 
+_GROUPS = ("sglang.srt.platforms", "sglang.srt.plugins")
+
 _catalog: Catalog | None = None
 _installed: Installed | None = None
 
@@ -38,9 +41,9 @@ class Installed:
 
     def __init__(self, fake: Fake, forget: tuple[str, ...]) -> None:
         self.fake, self.release = fake, fake.release
-        self._forget = forget
+        self._forget = (*forget, *_plugins())
         self._finder = finder.Finder(fake)
-        _drop(forget)  # bound to another SGLang, or to none
+        _drop(self._forget)  # bound to another SGLang, or to none
         sys.meta_path.insert(0, self._finder)
         importlib.invalidate_caches()
 
@@ -93,8 +96,8 @@ def install(release: str, forget: Iterable[str] = ()) -> Installed:
     Args:
         release: A recorded release.
         forget: Packages that import ``sglang`` and are to be imported afresh now and after
-            :func:`uninstall`, such as the plugin under test: their classes derive from *this*
-            release's.
+            :func:`uninstall`: their classes derive from *this* release's. Plugins that are
+            installed with entry points are forgotten without being named.
 
     Raises:
         ContractsError: The release is not recorded, or a real SGLang is already imported.
@@ -117,6 +120,13 @@ def uninstall() -> None:
 def installed() -> Installed | None:
     """The fake that is in place."""
     return _installed
+
+
+def _plugins() -> set[str]:
+    """Top-level packages of the plugins that SGLang would find."""
+    points = importlib.metadata.entry_points()
+    found = (points.select(group=group) for group in _GROUPS)
+    return {each.module.partition(".")[0] for group in found for each in group} - {"sglang"}
 
 
 def _drop(packages: Iterable[str]) -> None:

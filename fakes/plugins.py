@@ -273,7 +273,7 @@ def _resolve(fake: Fake, given: Given) -> Any:
     if activated:
         return module._load_platform_class(*activated.values())()
     # Without a plugin a fake has no accelerator, whatever the machine it runs on has.
-    if module._is_cpu_available() and fake.surface.top(_PLATFORMS, "CpuSRTPlatform") is not None:
+    if _is_cpu_available(fake, given) and fake.surface.top(_PLATFORMS, "CpuSRTPlatform"):
         return module.CpuSRTPlatform()
     return fake.get("sglang.srt.platforms.interface:SRTPlatform")()
 

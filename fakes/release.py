@@ -264,6 +264,16 @@ class Fake:
                 return self.surface.member(born[1], name) is not None
         return False
 
+    def parameters(self, held: Any, name: str) -> frozenset[str]:
+        """Names of the parameters that the release records for a method of an object."""
+        for each in type(held).__mro__:
+            born = vars(each).get(classes.BORN)
+            if born is not None:
+                found = self.surface.member(born[1], name)
+                if found is not None and isinstance(found.node, Function):
+                    return frozenset(parameter.name for parameter in found.node.parameters)
+        return frozenset()
+
     def assign(self, held: Any, **values: Any) -> None:
         """Set those attributes that this release records on the object's class."""
         for name, value in values.items():

@@ -1,8 +1,8 @@
 """The fake answers as the real release does, step by step, and both as a model written apart.
 
-One state machine drives allocator (page sizes 1 and N), request pool, key/value pool and radix cache
-as SGLang's scheduler does. It runs on fakes everywhere. In an environment with a real SGLang it
-runs on that, and on the real release and its fake at once.
+One state machine drives allocator (page sizes 1 and N), request pool, key/value pool and radix
+cache as SGLang's scheduler does. It runs on fakes everywhere. In an environment with a real SGLang
+it runs on that, and on the real release and its fake at once.
 
 ``SGLANG_CONTRACTS_PROFILE=release`` makes it 200 examples of 50 steps each.
 """
@@ -627,6 +627,60 @@ def test_the_real_release_and_its_fake_answer_as_the_model():
 
     release = installed_release()
     run(Side(release, fake=True), Side(release, fake=False))
+
+
+def outcome(call, *arguments):
+    """What a call gives, as a value that can be compared; or the kind of its exception."""
+    try:
+        found = call(*arguments)
+    except Exception as error:
+        return type(error).__name__
+    return found if isinstance(found, (bool, int, str, list, type(None))) else type(found).__name__
+
+
+@pytest.mark.skipif(not REAL, reason="no real SGLang is installed in this environment")
+def test_forward_modes_answer_as_the_real_ones():
+    from sglang_contracts.live.build import installed_release
+
+    release = installed_release()
+    place = "sglang.srt.model_executor.forward_batch_info:ForwardMode"
+    real, fake = (Side(release, fake=each).get(place) for each in (False, True))
+    assert [(m.name, m.value) for m in real] == [(m.name, m.value) for m in fake]
+    asked = 0
+    for name in [each for each in vars(real) if each.startswith("is_")]:
+        flags = len(inspect.signature(getattr(real, name)).parameters) - 1
+        for arguments in {(), (True,) * flags}:
+            for mode in real:
+                wanted = bool(getattr(mode, name)(*arguments))
+                assert getattr(fake[mode.name], name)(*arguments) is wanted, (mode, name, arguments)
+                asked += 1
+    assert asked > 50
+
+
+@pytest.mark.skipif(not REAL, reason="no real SGLang is installed in this environment")
+def test_a_platform_without_overrides_answers_as_the_real_one():
+    from sglang_contracts.live.build import installed_release
+
+    release = installed_release()
+    place = "sglang.srt.platforms.interface:SRTPlatform"
+    sides = [Side(release, fake=each) for each in (False, True)]
+    if not sides[0].has(place):
+        pytest.skip(f"SGLang {release} has no platform mechanism")
+    real, fake = (side.get(place)() for side in sides)
+    for name in ("device_name", "device_type", "supported_quantization"):
+        assert getattr(real, name) == getattr(fake, name)
+    for name in sorted(n for n in dir(real) if not n.startswith("_")):
+        method = getattr(real, name)
+        if not inspect.ismethod(method) or name in ("seed_everything", "get_cpu_architecture"):
+            continue
+        needed = [
+            "mha" if each.name == "kind" else "x"
+            for each in inspect.signature(method).parameters.values()
+            if each.default is each.empty and each.kind is not each.VAR_KEYWORD
+        ]
+        if name == "get_kv_pool_cls":
+            continue  # its argument is a keyword; its answer is in test_behaviour
+        assert outcome(method, *needed) == outcome(getattr(fake, name), *needed), name
 
 
 def test_a_difference_is_noticed():

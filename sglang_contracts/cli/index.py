@@ -34,8 +34,8 @@ def ask_index() -> Index:
     Raises:
         ContractsError: It cannot be asked.
     """
+    from sglang_contracts.files import write_atomically
     from sglang_contracts.surface.obtain import available
-    from sglang_contracts.surface.store import write_atomically
 
     found = Index(datetime.date.today(), available())
     with contextlib.suppress(ContractsError, OSError):  # a sealed cache costs the memory only

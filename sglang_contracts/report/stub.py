@@ -73,7 +73,7 @@ def new_rule(name: str, checkout: Path) -> tuple[Path, Path]:
     Raises:
         ContractsError: No such name, it is there already, or this is no checkout.
     """
-    from sglang_contracts.surface.store import write_atomically
+    from sglang_contracts.files import write_atomically
 
     if not _NAME.fullmatch(name):
         raise ContractsError(

@@ -10,8 +10,8 @@ import msgspec
 
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import write_atomically
 from sglang_contracts.surface.catalog import Catalog
-from sglang_contracts.surface.store import write_atomically
 
 _HEAD = """\
 # Every release of SGLang from 0.4.6 on, as found on the index. Written by

@@ -373,7 +373,7 @@ def _kept(key: str) -> Report | None:
 
 def _keep(key: str, report: Report) -> None:
     from sglang_contracts.errors import ContractsError
-    from sglang_contracts.surface.store import write_atomically
+    from sglang_contracts.files import write_atomically
 
     try:
         write_atomically(

@@ -30,7 +30,7 @@ def write_proposals(
     Raises:
         ContractsError: A file cannot be written.
     """
-    from sglang_contracts.surface.store import write_atomically
+    from sglang_contracts.files import write_atomically
 
     by_clause = {
         clause.id: (contract, clause) for contract in contracts for clause in contract.clauses

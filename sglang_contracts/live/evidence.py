@@ -22,6 +22,7 @@ import msgspec
 from sglang_contracts.contract import Clause, Contract, Kind, variant
 from sglang_contracts.contract.dimensions import ShapeError, unify
 from sglang_contracts.contract.expression import ExpressionError, holds
+from sglang_contracts.contract.signature import bare
 from sglang_contracts.errors import ContractsError
 
 FORMAT = 1
@@ -573,16 +574,18 @@ def _member(clause: Clause, found: Object, evidence: Evidence) -> _Verdict:
 
 def _call_mismatch(clause: Clause, call: Call, release: str) -> str:
     parameters = variant(clause.parameters, release)
-    if parameters is None:
-        return ""
-    names = [parameter.partition("=")[0].partition(":")[0].strip() for parameter in parameters]
-    if any(name.startswith("*") and name != "*" for name in names):
-        return ""  # takes whatever comes: nothing to hold against it
-    positional = names[: names.index("*")] if "*" in names else names
+    if parameters is None or any(text.startswith("*") and text != "*" for text in parameters):
+        return ""  # nothing stated, or it takes whatever comes
+    named = [text for text in parameters if text != "/"]
+    positional = named[: named.index("*")] if "*" in named else named
     if len(call.args) > len(positional):
         return f"called with {len(call.args)} positional arguments, stated {len(positional)}"
-    unknown = sorted(set(call.kwargs) - set(names))
-    return f"called with {', '.join(unknown)}=, not among its parameters" if unknown else ""
+    open_ones = (*positional[len(call.args) :], *named[len(positional) :])
+    unknown = sorted(set(call.kwargs) - {bare(text) for text in open_ones})
+    if unknown:
+        return f"called with {', '.join(unknown)}=, which it does not take there"
+    missing = [text for text in open_ones if text.isidentifier() and text not in call.kwargs]
+    return f"called without {', '.join(missing)}" if missing else ""
 
 
 def _invariant(clause: Clause, evidence: Evidence) -> _Verdict:

@@ -181,17 +181,14 @@ class Behaviours:
     # -- judging -------------------------------------------------------------------------------------
 
     def outcome(self, candidate: Candidate) -> Outcome:
-        """How a candidate fares in the present release."""
+        """How a candidate fares, were its clause in force in the present release."""
         clause = self.clauses[candidate.clause]
-        self.lens.touch("release")
         if clause.kind is Kind.OBLIGATION:
             return self._obligation(candidate, clause)
         on = clause.on
         assert on is not None
         if not self._hits(candidate, clause, on):
             return UNKNOWN
-        if not clause.holds_in(self.lens.release):
-            return OK
         return Outcome(
             Status.BROKEN,
             "behaviour",
@@ -199,6 +196,10 @@ class Behaviours:
             name=clause.id,
             named=self._named,
         )
+
+    def in_force(self, clause: int, releases: Sequence[str]) -> list[bool]:
+        """In which releases a clause holds."""
+        return [self.clauses[clause].holds_in(release) for release in releases]
 
     _named = ""
 
@@ -216,7 +217,7 @@ class Behaviours:
         owners = [self.lens.parse(each) for each in clause.owner]
         if not any(owner in self.lens.mro(base) for owner in owners for base in bases if owner):
             return UNKNOWN
-        if not clause.holds_in(self.lens.release) or clause.optional:
+        if clause.optional:
             return OK
         name = clause.name
         if name in self.checker.own_members(index, qual) or name in self.checker.written:

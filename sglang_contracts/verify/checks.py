@@ -407,9 +407,9 @@ class Checker:
 
     def widened(self, symbol: Symbol, form: Form) -> bool:
         """Whether a class that derives from a method's class takes the call: it may be that one."""
-        if symbol.owner is None:
-            return False
         name = symbol.qual.rsplit(".", 1)[-1]
+        if symbol.owner is None or name.startswith("__"):
+            return False
         given = Shape(len(form.positional), tuple(form.keywords), form.star, form.double_star)
         for place in self.lens.places(name):
             module, _, qual = place.partition(":")
@@ -914,8 +914,8 @@ class Checker:
     def required(self, base: Symbol) -> list[Symbol]:
         """Members of an upstream class that a concrete class has to provide.
 
-        Abstract ones; and those that only raise ``NotImplementedError``, where the release calls
-        them and every class of its own that derives from the base provides them.
+        Abstract ones; and those that only raise ``NotImplementedError`` where the release calls
+        them (:class:`~sglang_contracts.verify.findings.Findings` asks who else provides them).
         """
         found: list[Symbol] = []
         for name, symbol in self.lens.members(base).items():
@@ -928,33 +928,10 @@ class Checker:
                 node.role & Role.UNIMPLEMENTED
                 and not name.startswith("_")
                 and not node.role & Role.PLANNED
-                and self.everyone_has(base, symbol, name)
                 and self.forms(name)
             ):
                 found.append(symbol)
         return found
-
-    def everyone_has(self, base: Symbol, symbol: Symbol, name: str) -> bool:
-        """Whether all classes of the release that derive from a base provide a method."""
-        kin = self.kin(base)
-        return len(kin) >= 3 and all(self.lens.member(each, name) != symbol for each in kin)
-
-    def kin(self, base: Symbol) -> list[Symbol]:
-        """Classes of the release that derive from a base, as far as its methods lead to them."""
-        node = base.node
-        if not isinstance(node, Class):
-            return []
-        found: dict[Symbol, None] = {}
-        for name in node.methods:
-            for place in self.lens.places(name):
-                module, _, qual = place.partition(":")
-                if not qual or module.startswith("sglang.test"):
-                    continue
-                other = self.lens.find(module, qual)
-                if other is not None and other.kind == "class" and other != base:
-                    if base in self.lens.mro(other):
-                        found[other] = None
-        return list(found)
 
 
 def outcome_of(checker: Checker, check: Check) -> tuple[Outcome, Callable[[], Reach]]:

@@ -274,7 +274,7 @@ class Evaluator:
         key = (index, node)
         held = self._memo.get(key)
         if held is not None:
-            frames = self.lens._frames
+            frames = self.lens.frames
             if frames:
                 frames[-1] |= self._deps[key]
             return held

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sglang_contracts.plugin.model import File, Use, UseKind
+from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Attribute, Class, Function, Role
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.checks import Check
@@ -72,7 +73,8 @@ class Findings:
     def at(self, index: int) -> list[Finding]:
         """All findings in one release (by index), not yet merged."""
         found: list[Finding] = []
-        for number, check in enumerate(self.timeline.checks):
+        for number in self.timeline.ever_broken:
+            check = self.timeline.checks[number]
             entry = self.timeline.entry(number, index)
             if not entry.broken:
                 continue
@@ -696,9 +698,9 @@ class Findings:
                 required = [each.name for each in parameters]
                 text = f"{name}({required[0]})" if required else name
                 suggestion = Suggestion(text, "signature", note=signature_text(name, parameters))
-            severity = Severity.NOTE
-            if good is not None and not self._merely_unimplemented(symbol, good):
-                severity = self._severity(case)
+            if not self._obligatory(symbol, entry.outcome.owner, index, good):
+                continue
+            severity = self._severity(case) if good is not None else Severity.NOTE
             made.append(
                 self._base(
                     case,
@@ -713,15 +715,47 @@ class Findings:
         return made
 
 
-    def _merely_unimplemented(self, symbol: Symbol, good: int) -> bool:
-        """Whether a hook only raised ``NotImplementedError`` before as well: nothing changed."""
+    def _obligatory(
+        self, symbol: Symbol, base: Symbol | None, index: int, good: int | None
+    ) -> bool:
+        """Whether a class has to provide a hook.
+
+        An abstract one, yes. One that only raises ``NotImplementedError``: where it did not in a
+        release before, and every class of the release that derives from the base provides it.
+        """
         node = symbol.node
-        if isinstance(node, Function) and node.role & Role.ABSTRACT:
+        if not isinstance(node, Function) or node.role & Role.ABSTRACT:
+            return True
+        if good is None or base is None:
             return False
         before = self.catalog.surface(self.releases[good]).find(symbol.module, symbol.qual)
-        return before is not None and isinstance(before.node, Function) and bool(
-            before.node.role & (Role.UNIMPLEMENTED | Role.ABSTRACT)
-        )
+        if before is not None and isinstance(before.node, Function):
+            if before.node.role & (Role.UNIMPLEMENTED | Role.ABSTRACT):
+                return False
+        surface = self.catalog.surface(self.releases[index])
+        kin = derived(surface, base)
+        name = symbol.qual.rsplit(".", 1)[-1]
+        return len(kin) >= 3 and all(surface.member(each, name) != symbol for each in kin)
+
+
+def derived(surface: Surface, base: Symbol) -> list[Symbol]:
+    """Classes of a release that derive from a base, as far as its methods lead to them."""
+    node = base.node
+    if not isinstance(node, Class):
+        return []
+    found: dict[Symbol, None] = {}
+    for name in node.methods:
+        if name.startswith("__"):
+            continue
+        for place in surface.places(name):
+            module, _, qual = place.partition(":")
+            if not qual or module.startswith("sglang.test"):
+                continue
+            other = surface.find(module, qual)
+            if other is not None and other.kind == "class" and other != base:
+                if base in surface.mro(other):
+                    found[other] = None
+    return list(found)
 
 
 def _with(finding: Finding, **changes: object) -> Finding:

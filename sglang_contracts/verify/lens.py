@@ -9,14 +9,16 @@ release.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sglang_contracts.surface.catalog import Catalog, Surface
-from sglang_contracts.surface.model import Module
+from sglang_contracts.surface.model import Call, Module
 from sglang_contracts.surface.resolve import Symbol
 
 T = TypeVar("T")
+Key = tuple[Any, ...]
 _NOTHING: frozenset[str] = frozenset()
+_NEVER = object()
 
 
 class Lens(Surface):
@@ -24,38 +26,50 @@ class Lens(Surface):
 
     def __init__(self, catalog: Catalog, release: str) -> None:
         super().__init__(catalog, release)
-        self._frames: list[set[str]] = []
-        self._deps: dict[tuple[object, ...], frozenset[str]] = {}
+        self.frames: list[set[str]] = []
+        """What the answers being worked out stand on, innermost last."""
+        self._answers: dict[Key, Any] = {}
+        self._deps: dict[Key, frozenset[str]] = {}
+        self._sets: dict[frozenset[str], frozenset[str]] = {}
+        self._by_module: dict[str, set[Key]] = {}
         self._seen: dict[str, object] = {}
-        self._by_module: dict[str, set[tuple[object, ...]]] = {}
+        self._modules: dict[str, Module | None] = {}
 
     # -- tracking ----------------------------------------------------------------------------------
 
     def touch(self, name: str) -> None:
         """The answer being worked out stands on this module (or index)."""
-        if self._frames:
-            self._frames[-1].add(name)
+        if self.frames:
+            self.frames[-1].add(name)
 
     def track(self, work: Callable[[], T]) -> tuple[T, frozenset[str]]:
         """An answer, and the modules it stands on."""
-        self._frames.append(set())
+        self.frames.append(set())
         try:
             answer = work()
         finally:
-            found = frozenset(self._frames.pop())
-        if self._frames:
-            self._frames[-1] |= found
+            found = self.intern(self.frames.pop())
+        if self.frames:
+            self.frames[-1] |= found
         return answer, found
 
-    def _keep(self, key: tuple[object, ...], names: Iterable[str]) -> None:
+    def intern(self, names: Iterable[str]) -> frozenset[str]:
+        """One object for equal sets: many answers stand on the same modules."""
         found = frozenset(names)
-        self._deps[key] = found
-        for name in found:
-            self._by_module.setdefault(name, set()).add(key)
+        return self._sets.setdefault(found, found)
 
-    def _again(self, key: tuple[object, ...]) -> None:
-        if self._frames:
-            self._frames[-1] |= self._deps.get(key, _NOTHING)
+    def _cached(self, key: Key, work: Callable[[], T]) -> T:
+        held = self._answers.get(key, _NEVER)
+        if held is not _NEVER:
+            if self.frames:
+                self.frames[-1] |= self._deps[key]
+            return held  # type: ignore[no-any-return]
+        answer, names = self.track(work)
+        self._answers[key] = answer
+        self._deps[key] = names
+        for name in names:
+            self._by_module.setdefault(name, set()).add(key)
+        return answer
 
     def move(self, release: str) -> frozenset[str]:
         """Look at another release.
@@ -65,27 +79,27 @@ class Lens(Surface):
         """
         if release == self.release:
             return _NOTHING
-        old = self._seen
         self.release = release
         for cached in ("_names", "_flags"):
             self.__dict__.pop(cached, None)
         self._packages = None
         self._by_receiver = None
+        self._modules.clear()
+        self._tops.clear()
+        self._mros.clear()
+        self._types.clear()
         changed = set()
-        for name, was in old.items():
+        for name, was in self._seen.items():
             now = self._state(name)
             if now != was:
                 changed.add(name)
-                old[name] = now
-        stale: set[tuple[object, ...]] = set()
+                self._seen[name] = now
         for name in changed:
-            stale |= self._by_module.pop(name, set())
-        for key in stale:
-            self._deps.pop(key, None)
-            table = {"top": self._tops, "mro": self._mros, "type": self._types}[str(key[0])]
-            table.pop(key[1], None)  # type: ignore[call-overload]
-            if key[0] == "mro":
-                self._externals.pop(key[1], None)  # type: ignore[call-overload]
+            for key in self._by_module.pop(name, ()):
+                self._answers.pop(key, None)
+                self._deps.pop(key, None)
+                if key[0] == "mro":
+                    self._externals.pop(key[1:], None)
         return frozenset(changed)
 
     def _state(self, name: str) -> object:
@@ -94,26 +108,10 @@ class Lens(Surface):
             return tuple(sorted(super().callers(name[6:]), key=repr))
         if name.startswith("places:"):
             return super().places(name[7:])
-        return self._plain_state(name)
-
-    # -- what a Surface answers, tracked -------------------------------------------------------------
-
-    def module(self, name: str) -> Module | None:
-        if self._frames:
-            self._frames[-1].add(name)
-        if name not in self._seen:
-            self._seen[name] = self._plain_state(name)
         record = self.catalog.locate(self.release, f"m:{name}")
-        if record is None:
-            return None
-        from sglang_contracts.surface.catalog import _MODULE
+        return record if record is not None else self._is_package(name)
 
-        return self.catalog.decoded(record, _MODULE)  # type: ignore[return-value]
-
-    def _plain_state(self, name: str) -> object:
-        record = self.catalog.locate(self.release, f"m:{name}")
-        if record is not None:
-            return record
+    def _is_package(self, name: str) -> bool:
         if self._packages is None:
             self._packages = frozenset(
                 each[:end]
@@ -122,15 +120,27 @@ class Lens(Surface):
             )
         return name in self._packages
 
+    # -- what a Surface answers, tracked -------------------------------------------------------------
+
+    def module(self, name: str) -> Module | None:
+        if self.frames:
+            self.frames[-1].add(name)
+        if name in self._modules:
+            return self._modules[name]
+        if name not in self._seen:
+            self._seen[name] = self._state(name)
+        found = self._modules[name] = super().module(name)
+        return found
+
     def has_module(self, name: str) -> bool:
-        if self._frames:
-            self._frames[-1].add(name)
-        state = self._seen.get(name)
-        if state is None:
-            state = self._seen[name] = self._plain_state(name)
+        if self.frames:
+            self.frames[-1].add(name)
+        state = self._seen.get(name, _NEVER)
+        if state is _NEVER:
+            state = self._seen[name] = self._state(name)
         return bool(state)
 
-    def callers(self, name: str):  # type: ignore[no-untyped-def]
+    def callers(self, name: str) -> list[tuple[str, Call]]:
         key = f"calls:{name}"
         found = super().callers(name)
         self.touch(key)
@@ -145,36 +155,35 @@ class Lens(Surface):
         self._seen.setdefault(key, found)
         return found
 
+    def find(self, module: str, dotted: str = "") -> Symbol | None:
+        return self._cached(("find", module, dotted), lambda: super(Lens, self).find(module, dotted))
+
+    def parse(self, name: str) -> Symbol | None:
+        return self._cached(("parse", name), lambda: super(Lens, self).parse(name))
+
+    def member(self, owner: Symbol, name: str) -> Symbol | None:
+        return self._cached(
+            ("member", owner.module, owner.qual, name), lambda: super(Lens, self).member(owner, name)
+        )
+
     def _top(self, module: str, name: str, seen: frozenset[tuple[str, str]]) -> Symbol | None:
-        table_key = (module, name)
-        key = ("top", table_key)
-        if table_key in self._tops and key in self._deps:
-            self._again(key)
-            return self._tops[table_key]
-        found, names = self.track(lambda: super(Lens, self)._top(module, name, seen))
-        if table_key in self._tops:
-            self._keep(key, names)
-        return found
+        key = ("top", module, name)
+        if key in self._answers or not seen:
+            return self._cached(key, lambda: super(Lens, self)._top(module, name, seen))
+        # inside a cycle of stars an answer may be partial: it is not kept
+        self._tops.pop((module, name), None)
+        return super()._top(module, name, seen)
 
     def mro(self, owner: Symbol) -> tuple[Symbol, ...]:
-        table_key = (owner.module, owner.qual)
-        key = ("mro", table_key)
-        if table_key in self._mros and key in self._deps:
-            self._again(key)
-            return self._mros[table_key]
-        self.touch(owner.module)
-        found, names = self.track(lambda: super(Lens, self).mro(owner))
-        self._keep(key, names | {owner.module})
-        return found
+        def work() -> tuple[Symbol, ...]:
+            self.touch(owner.module)  # the class came with its node: it was looked at before
+            return super(Lens, self).mro(owner)
+
+        return self._cached(("mro", owner.module, owner.qual), work)
 
     def annotation_type(self, module: str, text: str) -> tuple[Symbol, ...]:
         if not text:
             return ()
-        table_key = (module, text)
-        key = ("type", table_key)
-        if table_key in self._types and key in self._deps:
-            self._again(key)
-            return self._types[table_key]
-        found, names = self.track(lambda: super(Lens, self).annotation_type(module, text))
-        self._keep(key, names)
-        return found
+        return self._cached(
+            ("type", module, text), lambda: super(Lens, self).annotation_type(module, text)
+        )

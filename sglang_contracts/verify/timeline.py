@@ -7,10 +7,11 @@ costs only what changed in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from sglang_contracts.verify.checks import Check, Checker, Reach, outcome_of
-from sglang_contracts.verify.outcome import Outcome, Status
+from sglang_contracts.verify.outcome import OK, Outcome, Status
 
 _RUNS = Reach(True)
 
@@ -30,6 +31,10 @@ class Entry(NamedTuple):
     def fine(self) -> bool:
         """Whether it is certainly there."""
         return self.outcome.status is Status.OK
+
+
+_OF_CLAUSES = ("behaviour", "obligation")
+_FINE = Entry(OK, _RUNS)
 
 
 class Timeline:
@@ -56,17 +61,13 @@ class Timeline:
         self.releases = tuple(releases)
         self.checks: list[Check] = checker.checks()
         self.wanted = tuple(sorted(set(range(len(releases)) if wanted is None else wanted)))
+        self._force: dict[int, list[bool]] = {}
         self._entries: list[list[Entry | None]] = [[None] * len(releases) for _ in self.checks]
         self._run(range(len(self.checks)), self.wanted)
         if not history:
             return
-        broken = [
-            number
-            for number, entries in enumerate(self._entries)
-            if any(entry is not None and entry.broken for entry in entries)
-        ]
         rest = [at for at in range(len(releases)) if at not in set(self.wanted)]
-        self._run(broken, rest)
+        self._run(self.ever_broken, rest)
 
     def _run(self, numbers: Sequence[int], indices: Sequence[int]) -> None:
         evaluator = self.checker.evaluator
@@ -87,6 +88,8 @@ class Timeline:
                 for name in names:
                     stands_on.setdefault(name, set()).add(number)
             for number, entry in current.items():
+                if entry.outcome.what in _OF_CLAUSES:
+                    entry = self._dated(number, index, entry)
                 self._entries[number][index] = entry
 
     def _tracked(self, number: int) -> tuple[Entry, frozenset[str]]:
@@ -104,8 +107,33 @@ class Timeline:
         if held is None:
             self.checker.evaluator.move(self.releases[index])
             self.checker.moved()
-            held = self._entries[number][index] = self._entry(number)
+            held = self._dated(number, index, self._entry(number))
+            self._entries[number][index] = held
         return held
+
+    def _dated(self, number: int, index: int, entry: Entry) -> Entry:
+        """A clause says nothing in a release in which it is not in force."""
+        check = self.checks[number]
+        if check.kind != "clause" or entry.outcome.status is not Status.BROKEN:
+            return entry
+        clause = self.checker.candidates[check.number].clause
+        force = self._force.get(clause)
+        if force is None:
+            force = self.checker.behaviours.in_force(clause, self.releases)
+            self._force[clause] = force
+        return entry if force[index] else _FINE
+
+    @cached_property
+    def ever_broken(self) -> tuple[int, ...]:
+        """Checks that break in one of the releases that are reported on."""
+        return tuple(
+            number
+            for number, entries in enumerate(self._entries)
+            if any(
+                entry is not None and entry.broken
+                for entry in (entries[index] for index in self.wanted)
+            )
+        )
 
     def history(self, number: int) -> list[Entry]:
         """A check over all releases."""

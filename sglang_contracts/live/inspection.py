@@ -112,7 +112,9 @@ def _class(symbol: str, cls: Class, value: type) -> Iterator[Difference | None]:
             yield Difference(f"{symbol}.{name}", "a method", "nothing")
         else:
             yield from _function(f"{symbol}.{name}", method, own, member=True)
-    if cls.kind & Kind.DATACLASS:
+    # Hugging Face's base makes its own kind of dataclass of every configuration.
+    foreign = any(base.__module__.startswith("transformers.") for base in value.__mro__)
+    if cls.kind & Kind.DATACLASS and not foreign:
         yield _same(symbol, _recorded_fields(cls), _imported_fields(value))
     if cls.kind & Kind.ENUM and hasattr(value, "__members__"):
         recorded = [n for n, a in cls.attributes.items() if not a.on_self and not a.condition]

@@ -1,7 +1,7 @@
 """What a certificate says, and its one canonical form.
 
-The form is JSON with sorted keys, one-space indentation, UTF-8 and a newline at the end; there is one
-way to write a given content, so a file that differs from it in one byte is rejected. The digest
+The form is JSON with sorted keys, one-space indentation, UTF-8 and a newline at the end; there is
+one way to write a given content, so a file that differs from it in one byte is rejected. The digest
 covers all of it but itself. A digest shows that nothing was changed by accident; it is no
 signature: who can write the file can write the digest.
 """

@@ -57,12 +57,12 @@ def render(certificate: Certificate) -> str:
             suite.set(key, str(value))
             totals[key] += value
         suite.set("id", LEVELS[level].partition(":")[0])
-    missing = [each for each in certificate.not_run if each not in ran]
+    missing = [name for name in certificate.not_run if name not in ran]
     if missing:
         suite = ET.SubElement(root, "testsuite", name="not run", tests=str(len(missing)))
         suite.set("errors", str(len(missing)))
-        for each in missing:
-            case = ET.SubElement(suite, "testcase", classname="sglang-contracts.plan", name=each)
+        for planned in missing:
+            case = ET.SubElement(suite, "testcase", classname="sglang-contracts.plan", name=planned)
             ET.SubElement(case, "error", message="planned, and did not run", type="plan")
         totals["tests"] += len(missing)
         totals["errors"] += len(missing)

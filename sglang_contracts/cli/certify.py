@@ -140,10 +140,10 @@ def _print(certificate: Certificate, quiet: bool) -> None:
         more = f", {skipped} skipped" if skipped else ""
         name = LEVELS[level].partition(":")[0]
         click.echo(f"level {level} {name}: {fine} of {len(mine)} hold{more}")
-    for each in certificate.not_exercised:
-        click.echo(f"declared and not exercised: {each}")
-    for each in certificate.not_run:
-        click.echo(f"planned and not run: {each}")
+    for point in certificate.not_exercised:
+        click.echo(f"declared and not exercised: {point}")
+    for name in certificate.not_run:
+        click.echo(f"planned and not run: {name}")
     reached = certificate.level_reached
     click.echo(
         f"{plugin.name} {plugin.version} on {kind}SGLang {release}: {certificate.verdict}, "

@@ -31,10 +31,11 @@ _TESTS = (
     "test_level_2",
     "test_level_3",
     "test_level_4",
+    "test_mutant_is_killed",
     "test_planned_checks_ran",
 )
 
-__all__ = list(_TESTS)  # noqa: PLE0605
+__all__ = list(_TESTS)
 
 
 def __getattr__(name: str) -> Any:

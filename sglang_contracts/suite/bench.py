@@ -205,9 +205,7 @@ class Bench:
         self._depth = 0
         self.spying = True
         self._spy()
-        self.allocator = builder.allocator(
-            self.geometry, self.pool, subject.allocator
-        )
+        self.allocator = builder.allocator(self.geometry, self.pool, subject.allocator)
         self.runner = builder.runner(
             self.geometry,
             self.request_pool,
@@ -278,7 +276,7 @@ class Bench:
     def raw(self, layer: int) -> tuple[Any, Any]:
         """Keys and values of a layer, ``[slots, heads, dim]``, copied to the host."""
         with self.context.unobserved():
-            return tuple(  # type: ignore[return-value]  # it is a pair
+            return tuple(
                 self._by_slot(buffer, axes).to("cpu", copy=True)
                 for buffer, axes in zip(self.buffers(layer), self.axes, strict=True)
             )
@@ -343,10 +341,8 @@ class Bench:
         """Slots for new tokens: the rest of the last page, then fresh pages."""
         size, taken = self.cell.page_size, []
         for _ in range(count):
-            if len(request.slots) % size:
-                slot = request.slots[-1] + 1
-            else:
-                slot = self._pages.pop() * size
+            inside = len(request.slots) % size
+            slot = request.slots[-1] + 1 if inside else self._pages.pop() * size
             request.slots.append(slot)
             taken.append(slot)
         return taken

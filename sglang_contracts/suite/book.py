@@ -1,4 +1,4 @@
-"""A book of which slots are whose, written apart from any allocator: what an allocator is held to."""
+"""A book of which slots are whose, written apart from any allocator, to hold allocators to."""
 
 from __future__ import annotations
 
@@ -127,9 +127,7 @@ class Book:
             offset += count
         return True
 
-    def _check(
-        self, slot: int, mine: list[int], out: set[int], taken: set[int], what: str
-    ) -> None:
+    def _check(self, slot: int, mine: list[int], out: set[int], taken: set[int], what: str) -> None:
         label = self.bench.cell.label
         expect(
             self.page <= slot < self.capacity + self.page,

@@ -28,6 +28,8 @@ def _doc(text: str, default: Any) -> Any:
 class Capabilities:
     """A plugin's declaration. Each property's meaning is in its field's ``doc``."""
 
+    # ruff: noqa: RUF009 - _doc() is field(), with the documentation beside the default
+
     modes: tuple[str, ...] = _doc("forward modes served", ("extend", "decode"))
     dtypes: tuple[str, ...] = _doc("dtypes of queries, keys, values and cache", ("bfloat16",))
     page_sizes: tuple[int, ...] = _doc("page sizes of the key/value pool", (1,))

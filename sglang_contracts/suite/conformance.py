@@ -1,6 +1,7 @@
 """The suite as pytest sees it: one test for each check, by level.
 
-The tests know no check by name: they are parametrised over the registry.
+The tests know no check by name: :mod:`~sglang_contracts.suite.pytest_plugin` gives each the
+registry's checks of its level.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import pytest
 from sglang_contracts.suite.capabilities import Capabilities, parse
 from sglang_contracts.suite.collected import Collected, collected
 from sglang_contracts.suite.engine import run_check
-from sglang_contracts.suite.registry import Check, checks
-from sglang_contracts.suite.session import Session, filled, stand_in, start_sglang, with_parts
-from sglang_contracts.suite.subject import Subject, load_subject
+from sglang_contracts.suite.registry import Check
+from sglang_contracts.suite.session import Session, stand_in, start_sglang, with_parts
+from sglang_contracts.suite.subject import Subject, filled, load_subject
 
 
 def _option(config: pytest.Config, name: str, default: Any) -> Any:
@@ -24,8 +25,7 @@ def _option(config: pytest.Config, name: str, default: Any) -> Any:
     return default if value in (None, "") else value
 
 
-@pytest.fixture(scope="session")
-def sglang_session(request: pytest.FixtureRequest) -> Session:
+def _session(request: pytest.FixtureRequest) -> Session:
     """The plugin under test and the SGLang it is tested against.
 
     From ``--sglang-plugin NAME``, or from the fixtures ``sglang_backend`` and
@@ -50,6 +50,10 @@ def sglang_session(request: pytest.FixtureRequest) -> Session:
     return session
 
 
+sglang_session = pytest.fixture(scope="session", name="sglang_session")(_session)
+"""The fixture: the plugin under test and the SGLang it is tested against."""
+
+
 def _from_fixtures(request: pytest.FixtureRequest) -> Subject:
     try:
         declared = request.getfixturevalue("sglang_capabilities")
@@ -68,11 +72,6 @@ def _from_fixtures(request: pytest.FixtureRequest) -> Subject:
     if isinstance(backend, Subject):
         return dataclasses.replace(backend, capabilities=capabilities)
     return dataclasses.replace(subject, make_backend=backend)
-
-
-def _of(level: int) -> Any:
-    found = [check for check in checks() if check.level == level]
-    return pytest.mark.parametrize("sglang_check", found, ids=[check.id for check in found])
 
 
 def _run(check: Check, session: Session, request: pytest.FixtureRequest) -> None:
@@ -94,7 +93,6 @@ def _run(check: Check, session: Session, request: pytest.FixtureRequest) -> None
         pytest.fail(text, pytrace=False)
 
 
-@_of(0)
 def test_level_0(
     sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
 ) -> None:
@@ -102,7 +100,6 @@ def test_level_0(
     _run(sglang_check, sglang_session, request)
 
 
-@_of(1)
 def test_level_1(
     sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
 ) -> None:
@@ -110,7 +107,6 @@ def test_level_1(
     _run(sglang_check, sglang_session, request)
 
 
-@_of(2)
 def test_level_2(
     sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
 ) -> None:
@@ -118,7 +114,6 @@ def test_level_2(
     _run(sglang_check, sglang_session, request)
 
 
-@_of(3)
 def test_level_3(
     sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
 ) -> None:
@@ -126,12 +121,21 @@ def test_level_3(
     _run(sglang_check, sglang_session, request)
 
 
-@_of(4)
 def test_level_4(
     sglang_check: Check, sglang_session: Session, request: pytest.FixtureRequest
 ) -> None:
     """Discipline: transfers, allocations, kernels, log."""
     _run(sglang_check, sglang_session, request)
+
+
+def test_mutant_is_killed(sglang_mutant: Path, sglang_session: Session) -> None:
+    """With ``--mutants DIR``: the check that a mutant names fails it, by its own assertion."""
+    from sglang_contracts.suite.mutants import score
+
+    found = score(sglang_mutant, sglang_session)
+    if found.verdict == "skipped":
+        pytest.skip(found.detail)
+    assert found.verdict == "killed", f"{found.verdict}: {found.mutant.name}: {found.detail}"
 
 
 def test_planned_checks_ran(request: pytest.FixtureRequest) -> None:

@@ -126,7 +126,7 @@ class Context:
         """The shipped contracts by id."""
         return _contracts()
 
-    def clause(self, id: str) -> Clause | None:  # noqa: A002
+    def clause(self, id: str) -> Clause | None:
         """The clause ``contract/clause`` if it holds in this release."""
         contract = self.contracts.get(id.partition("/")[0])
         found = contract.clause(id) if contract else None

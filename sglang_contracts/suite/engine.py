@@ -16,7 +16,7 @@ from sglang_contracts.suite.registry import Check
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violation
 
 OUTCOMES = ("pass", "skip", "expected", "fail", "error")
-"""From good to bad. ``expected``: it fails as its entry says. ``error``: the suite could not tell."""
+"""From good to bad. ``expected``: it fails as was said. ``error``: the suite could not tell."""
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -42,9 +42,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     clauses: tuple[str, ...] = ()
 
 
-def run_check(
-    check: Check, context: Context, expected: Sequence[ExpectedFailure] = ()
-) -> Result:
+def run_check(check: Check, context: Context, expected: Sequence[ExpectedFailure] = ()) -> Result:
     """Run one check.
 
     Args:

@@ -117,9 +117,7 @@ def only_own_slots(bench: Bench, done: Pass, saving: bool = True) -> None:
                 f"{list(now.shape)} {_where(bench, done)}",
             )
             foreign = [
-                slot
-                for slot in _changed(was, now)
-                if layer != done.layer or slot not in own
+                slot for slot in _changed(was, now) if layer != done.layer or slot not in own
             ]
             if not foreign:
                 continue

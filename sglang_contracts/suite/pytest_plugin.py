@@ -1,4 +1,4 @@
-"""pytest's options for the suite, and its summary. Loaded in every session: imports nothing heavy."""
+"""pytest's options for the suite, and its summary. Loaded in every session: imports little."""
 
 from __future__ import annotations
 
@@ -31,8 +31,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--sglang-seed", type=int, metavar="N", help="seed of the drawn examples [0]")
     group.addoption("--sglang-mutant", metavar="FILE", help="seed this mutant's defect first")
     group.addoption(
+        "--mutants", metavar="DIR", help="run these mutants instead: each must be killed"
+    )
+    group.addoption(
         "--sglang-results", metavar="FILE", help="append each result to this file as a JSON line"
     )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test for each check of a level, and for each mutant of ``--mutants DIR``."""
+    if "sglang_check" in metafunc.fixturenames:
+        from sglang_contracts.suite.registry import checks
+
+        level = metafunc.function.__name__.rpartition("_")[2]
+        found = [check for check in checks() if str(check.level) == level]
+        metafunc.parametrize("sglang_check", found, ids=[check.id for check in found])
+    if "sglang_mutant" not in metafunc.fixturenames:
+        return
+    folder = metafunc.config.getoption("--mutants")
+    files: tuple[Path, ...] = ()
+    if folder:
+        from sglang_contracts.suite.mutants import mutant_files
+
+        files = mutant_files(Path(folder))
+    metafunc.parametrize("sglang_mutant", files, ids=[path.stem for path in files])
 
 
 def _checks_of(items: list[Any]) -> list[Any]:
@@ -45,6 +67,12 @@ def _check_of(item: Any) -> Any:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
     """Leave out what is above the level asked for, and run the count of the plan last."""
+    if config.getoption("--mutants"):
+        kept = [i for i in items if getattr(i, "originalname", "") == "test_mutant_is_killed"]
+        config.hook.pytest_deselected(items=[i for i in items if i not in kept])
+        items[:] = kept
+        return
+    items[:] = [i for i in items if getattr(i, "originalname", "") != "test_mutant_is_killed"]
     found = _checks_of(items)
     if not found:
         return

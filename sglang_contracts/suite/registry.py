@@ -65,7 +65,7 @@ _loaded = False
 
 
 def check(
-    id: str,  # noqa: A002 - it is what it is called everywhere
+    id: str,
     level: int,
     title: str,
     *,
@@ -102,7 +102,7 @@ def checks(level: int = 4) -> tuple[Check, ...]:
     return tuple(sorted((c for c in _CHECKS.values() if c.level <= level), key=lambda c: c.level))
 
 
-def find(id: str) -> Check:  # noqa: A002
+def find(id: str) -> Check:
     """The check with that id.
 
     Raises:

@@ -160,7 +160,7 @@ def load_mutant(path: Path) -> Mutant:
         raise ContractsError(f"{path.name} cannot be imported: {error}") from error
     missing = [n for n in ("NAME", "KILLED_BY", "make") if not hasattr(module, n)]
     if missing:
-        raise ContractsError(f"{path.name} has no {', '.join(missing)}", "see docs/certification.md")
-    return Mutant(
-        module.NAME, module.KILLED_BY, module.make, path, getattr(module, "RELEASES", "")
-    )
+        raise ContractsError(
+            f"{path.name} has no {', '.join(missing)}", "see docs/certification.md"
+        )
+    return Mutant(module.NAME, module.KILLED_BY, module.make, path, getattr(module, "RELEASES", ""))

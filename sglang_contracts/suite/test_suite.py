@@ -7,5 +7,6 @@ from sglang_contracts.suite.conformance import (  # noqa: F401 - pytest finds th
     test_level_2,
     test_level_3,
     test_level_4,
+    test_mutant_is_killed,
     test_planned_checks_ran,
 )

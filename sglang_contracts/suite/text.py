@@ -1,7 +1,7 @@
 """A tiny language model on top of attention: enough to see whether requests keep their own text.
 
-Two layers of attention over fixed random embeddings; the next token is the most likely one. The same
-model runs twice: on the backend under test, with batches, pages and slots; and in float64 with
+Two layers of attention over fixed random embeddings; the next token is the most likely one. The
+same model runs twice: on the backend under test, with batches, pages and slots; and in float64 with
 numpy, one request at a time.
 """
 
@@ -106,9 +106,7 @@ def forward(bench: Bench, step: Any, tokens: list[int]) -> Any:
         for start, count in zip(step.starts, step.counts, strict=True)
         for position in range(start, start + count)
     ]
-    rows = numpy.stack(
-        [weights.embed(t, p) for t, p in zip(tokens, positions, strict=True)]
-    )
+    rows = numpy.stack([weights.embed(t, p) for t, p in zip(tokens, positions, strict=True)])
     dtype = bench.geometry.torch_dtype
     with bench.serving(step):
         for layer in range(LAYERS):

@@ -8,9 +8,7 @@ from sglang_contracts.suite.capabilities import Capabilities
 from sglang_contracts.suite.engine import Result
 
 
-def unexercised(
-    capabilities: Capabilities, used: Iterable[tuple[str, str, int]]
-) -> list[str]:
+def unexercised(capabilities: Capabilities, used: Iterable[tuple[str, str, int]]) -> list[str]:
     """Sentences on what is declared and was not exercised by any passing check."""
     seen = set(used)
     found = []

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Violation(AssertionError):
+class Violation(AssertionError):  # noqa: N818 - its name is what messages and documents say
     """What a check holds does not hold.
 
     Args:

@@ -10,7 +10,7 @@ from sglang_contracts.suite.bench import LAYERS, Bench
 from sglang_contracts.suite.book import Book
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
-from sglang_contracts.suite.script import Cell, _short
+from sglang_contracts.suite.script import SIMPLEST, Cell, _short
 from sglang_contracts.suite.violation import Inapplicable, ask, expect
 
 
@@ -26,7 +26,7 @@ class Run:
     """
 
     ops: tuple[tuple[Any, ...], ...]
-    cell: Cell = Cell()
+    cell: Cell = SIMPLEST
     slots: int = 256
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell, Script, Turn
 from sglang_contracts.suite.strategies import scripts
-from sglang_contracts.suite.violation import Inapplicable, expect
+from sglang_contracts.suite.violation import Inapplicable, describe, expect
 
 Judge = Callable[[Bench, Pass], None]
 
@@ -129,7 +129,7 @@ def _idle(context: Context) -> None:
             judge.only_own_slots(bench, done)
             expect(
                 done.out is None or done.out.numel() == 0,
-                f"an idle batch gives {judge.describe(done.out)}, not an empty result",
+                f"an idle batch gives {describe(done.out)}, not an empty result",
             )
         context.exercised(Script((Turn("idle"),), cell))
 
@@ -289,7 +289,8 @@ def _chunked(context: Context) -> None:
             for done in bench.run(turn):
                 bench.compare(done, "the chunk's result")
                 for token in range(len(done.step.loc)):
-                    outs[(*bench.owner(done.step, token), done.layer)] = done.out[token]
+                    number, position = bench.owner(done.step, token)
+                    outs[number, position, done.layer] = done.out[token]
         whole = Bench(context, script.cell, script.seed)
         lens = {r.number: len(r.slots) for r in bench.requests.values()}
         turn = Turn("extend", tuple(sorted(lens.items())))

@@ -105,7 +105,7 @@ def _reduce(communicator: Any, rank: int, ranks: int) -> list[Any]:
         tensor = torch.full(size, float(2**rank)) + torch.arange(size[-1]) * (index + 1)
         given = tensor.clone()
         result = communicator.all_reduce(given)
-        found.append(((given if result is None else result)).tolist())
+        found.append((given if result is None else result).tolist())
     return found
 
 

@@ -1,4 +1,4 @@
-"""Level 4: what a right answer may not cost, seen on a device that records what happens silently."""
+"""Level 4: what a right answer may not cost, on a device that records what happens silently."""
 
 from __future__ import annotations
 

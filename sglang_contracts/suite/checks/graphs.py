@@ -148,9 +148,7 @@ class Captured:
                 static = getattr(self.batch, name)
                 static.copy_(bench.context.typed(bench, name, padded))
             for layer in range(LAYERS):
-                for static, real in zip(
-                    self.inputs[layer], bench.inputs(step, layer), strict=True
-                ):
+                for static, real in zip(self.inputs[layer], bench.inputs(step, layer), strict=True):
                     static[:count].copy_(real.to(bench.device))
         self._host([*lens, *[self.fill] * (self.size - count)])
 

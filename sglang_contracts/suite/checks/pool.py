@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sglang_contracts.suite import judge
@@ -144,8 +145,11 @@ def _layout(context: Context) -> None:
 def _location(context: Context) -> None:
     def body(cell: Cell) -> None:
         bench = Bench(context, cell)
-        wrap = context.builder.differences.write_location
-        for index, form in enumerate((wrap, lambda loc: loc)):
+        forms: tuple[Callable[[Any], Any], ...] = (
+            context.builder.differences.write_location,
+            lambda loc: loc,
+        )
+        for index, form in enumerate(forms):
             slots = _slots(bench, 5, index)
             keys, values = _rows(bench, 5, index * 2)
             ask(
@@ -314,8 +318,6 @@ def _offload(context: Context) -> None:
         ask("load_cpu_copy", bench.pool.load_cpu_copy, kept, bench.tensor(target, "int64"))
         for layer in range(LAYERS):
             keys, values = before[layer]
-            _equal(
-                bench, layer, target, keys[slots], values[slots], "after offloading and loading"
-            )
+            _equal(bench, layer, target, keys[slots], values[slots], "after offloading and loading")
 
     _each(context, body)

@@ -73,7 +73,7 @@ def _ids(context: Context) -> None:
             f"sampling {rows} rows gives {describe(found)}, not [{rows}]",
         )
         expect(
-            0 <= int(found.min()) and int(found.max()) < vocab,
+            int(found.min()) >= 0 and int(found.max()) < vocab,
             f"sampling gives an id outside the vocabulary of {vocab}",
         )
 
@@ -199,8 +199,8 @@ def _rows(context: Context) -> None:
         drawn = set(found[kind::4])
         expect(
             drawn == allowed,
-            f"rows {kind}, {kind + 4}, … of a mixed batch draw {len(drawn)} different tokens, their "
-            f"own parameters allow {len(allowed)}",
+            f"rows {kind}, {kind + 4}, … of a mixed batch draw {len(drawn)} different tokens; "
+            f"their own parameters allow {len(allowed)}",
         )
 
 
@@ -214,8 +214,8 @@ def _rows(context: Context) -> None:
 )
 def _joint(context: Context) -> None:
     logits = _probabilities(0.3, 0.25, 0.2, 0.15, 0.1).repeat(_ROWS, 1)
-    # Of the full distribution, 0.7 is reached by three tokens; of the first two alone, by two.
-    for top_k, top_p, kept in ((2, 0.7, 2), (4, 0.5, 2), (5, 0.56, 3)):
+    # 0.7 of the full distribution takes three tokens; 0.7 of the first three alone takes two.
+    for top_k, top_p, kept in ((3, 0.7, 3), (4, 0.76, 4), (2, 0.7, 2), (4, 0.5, 2), (5, 0.56, 3)):
         found = set(_sample(context, logits, [1.0] * _ROWS, [top_p] * _ROWS, [top_k] * _ROWS))
         expect(
             found == set(range(kept)),
@@ -236,9 +236,7 @@ def _min_p(context: Context) -> None:
     logits = _probabilities(0.5, 0.3, 0.15, 0.05).repeat(_ROWS, 1)
     for min_p, kept in ((0.05, 4), (0.2, 3), (0.5, 2), (0.9, 1)):
         found = set(
-            _sample(
-                context, logits, [1.0] * _ROWS, [1.0] * _ROWS, [ALL] * _ROWS, [min_p] * _ROWS
-            )
+            _sample(context, logits, [1.0] * _ROWS, [1.0] * _ROWS, [ALL] * _ROWS, [min_p] * _ROWS)
         )
         expect(
             found == set(range(kept)),

@@ -50,9 +50,11 @@ def _resolves(context: Context) -> None:
         return
     lines = []
     for finding in findings[:_SHOWN]:
-        place = f"{finding.locations[0].file}:{finding.locations[0].line}: " if (
-            finding.locations
-        ) else ""
+        place = (
+            f"{finding.locations[0].file}:{finding.locations[0].line}: "
+            if (finding.locations)
+            else ""
+        )
         use = f" (use {finding.suggestion.symbol})" if finding.suggestion else ""
         lines.append(f"{place}{finding.rule}: {finding.symbol}{use}")
     more = f"\nand {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else ""

@@ -19,7 +19,7 @@ NEW = 7
 @check(
     "text.twenty-requests-keep-their-own",
     3,
-    "Twenty interleaved requests, arriving, leaving and in chunks, each get the text they get alone",
+    "Twenty interleaved requests that arrive, leave and come in chunks get the text they get alone",
     needs=("mode:extend", "mode:decode"),
     clauses=("forward-batch/out_cache_loc", "forward-batch/req_pool_indices"),
     why="Misplaced slots show only under concurrency, as somebody else's words.",

@@ -534,7 +534,8 @@ class Checker:
                 return False
             return all(each[0] == "object" and self.record(each[1]) for each in wanted)  # type: ignore[arg-type]
         if all(each[0] == "object" for each in value.alternatives):
-            if not all(self.record(each[1]) for each in value.alternatives):
+            # what is merely annotated as a record may hold anything; what is made here may not
+            if not all(each[2] and self.record(each[1]) for each in value.alternatives):
                 return False
             return all(
                 each[0] == "literal" and each[1] in ("int", "float", "str", "bool")

@@ -10,6 +10,7 @@ from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Attribute, Class, Function, Role
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.checks import Check
+from sglang_contracts.verify.evaluate import is_weak
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.outcome import Outcome, Status
 from sglang_contracts.verify.replacements import Replacements
@@ -211,6 +212,8 @@ class Findings:
         outcome = case.entry.outcome
         if case.last_ok is None and (outcome.named or use.kind is UseKind.WRITE):
             return None  # a name alone, or a write, proves nothing before the thing was there
+        if outcome.named and not self._name_agrees(case, file, use):
+            return None
         if use.kind is UseKind.PROBE:
             return self._probe(case, file, use)
         if use.group and use.group in file.groups and self._alternative(case, file, use):
@@ -233,6 +236,31 @@ class Findings:
             case "override":
                 return self._stand_in(case, use)
         return None
+
+    def _name_agrees(self, case: Case, file: File, use: Use) -> bool:
+        """Whether an object that goes by a name behaves as one of the class it is taken for.
+
+        Everything that is read off it was there in the release in which it worked; half of it,
+        where the name is no plain word.
+        """
+        good = self._good(case).found
+        node = file.nodes[use.node]
+        if use.kind in (UseKind.CALL, UseKind.UNPACK) and node[0] == "call":
+            node = file.nodes[node[1]]
+        if not good or good[0].owner is None or node[0] != "attr":
+            return True
+        surface = self.catalog.surface(self.releases[case.good])
+        owner = surface.find(good[0].owner.module, good[0].owner.qual)
+        evaluator = self.timeline.checker.evaluator
+        read = evaluator.attributes.get((case.check.file, node[1]), set())
+        if owner is None or not read:
+            return True
+        there = surface.member_names(owner)
+        for place in read - there:
+            if any(place in surface.member_names(each) for each in derived(surface, owner)[:20]):
+                there = there | {place}
+        known = len(read & there)
+        return known == len(read) if is_weak(case.entry.outcome.named) else 2 * known >= len(read)
 
     def _alternative(self, case: Case, file: File, use: Use) -> bool:
         """Whether another of the same list is there in this release."""

@@ -187,15 +187,6 @@ def _cpu_copy(fake: Fake, self: Any, given: Given) -> Any:
     return self._kvcache.get_cpu_copy(**given)
 
 
-# The base class's copies are for a subclass to provide.
-for _name in ("get_cpu_copy", "load_cpu_copy"):
-    method(_BASE, _name)(lambda fake, self, given: _not_here())
-
-
-def _not_here() -> None:
-    raise NotImplementedError
-
-
 # -- taking ----
 
 

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 Body = Callable[[Any, dict[str, Any]], Any]
 """Takes ``self`` (None for a plain function) and the other arguments by name."""
 
+_ONLY_RAISES = Role.UNIMPLEMENTED | Role.RETIRED
+"""What a release records as nothing but a raise is that, whatever other releases make of it."""
+
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def make_function(fake: Fake, module: str, qual: str, node: Function) -> Callable[..., Any]:
     """A module-level function: recorded signature, and a behaviour if it has one."""
     chosen = behaviour.FUNCTIONS.get((module, qual))
-    if chosen is None or node.role & Role.RETIRED:
+    if chosen is None or node.role & _ONLY_RAISES:
         body = _without_behaviour(fake, module, qual, node)
     else:
         attached = chosen
@@ -40,7 +43,7 @@ def make_method(fake: Fake, module: str, qual: str, node: Function) -> Any:
     """A method as it stands in a class's namespace: static, class, property or plain."""
     owner, _, name = qual.rpartition(".")
     chosen = behaviour.METHODS.get((owner, name)) if module.startswith("sglang.srt.") else None
-    if chosen is None:
+    if chosen is None or node.role & _ONLY_RAISES:
         body = _without_behaviour(fake, module, qual, node)
     else:
         attached = chosen

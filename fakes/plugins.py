@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import logging
@@ -312,6 +313,18 @@ def _seed(fake: Fake, cls: Any, given: Given) -> None:
     if given["seed"] is not None:
         random.seed(given["seed"])
         torch.manual_seed(given["seed"])
+
+
+@method("DeviceMixin", "reindex_device_id")
+def _reindex(fake: Fake, self: Any, given: Given) -> Any:
+    return contextlib.nullcontext(given["device_id"])
+
+
+@method("SRTPlatform", "get_group_coordinator_device")
+def _coordinator_device(fake: Fake, self: Any, given: Given) -> Any:
+    import torch
+
+    return torch.device("cpu")
 
 
 @method("DeviceMixin", "inference_mode")

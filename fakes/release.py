@@ -244,7 +244,8 @@ class Fake:
     def is_ours(self, held: Any) -> bool:
         """Whether something was made here: calling it runs no code of anybody else."""
         if isinstance(held, type):
-            return classes.BORN in vars(held)
+            named = (held.__module__, held.__name__)
+            return classes.BORN in vars(held) or named == ("torch", "device")
         if isinstance(held, types.FunctionType):
             return hasattr(held, "__wrapped__") and held.__module__.startswith("sglang")
         return classes.BORN in vars(type(held))

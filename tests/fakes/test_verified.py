@@ -635,6 +635,9 @@ def outcome(call, *arguments):
         found = call(*arguments)
     except Exception as error:
         return type(error).__name__
+    if hasattr(found, "__enter__"):
+        with found as entered:
+            return f"a context manager that gives {entered}"
     return found if isinstance(found, (bool, int, str, list, type(None))) else type(found).__name__
 
 

@@ -26,11 +26,11 @@ else:
 
 
 def pytest_addoption(parser):
-    parser.addoption("--sglang", help="fail unless this SGLang is installed (sglang-<release>)")
+    parser.addoption("--expect-sglang", help="fail unless this SGLang is installed (sglang-<release>)")
 
 
 def pytest_configure(config):
-    wanted = config.getoption("--sglang", default=None)
+    wanted = config.getoption("--expect-sglang", default=None)
     if wanted:
         from sglang_contracts.live.build import installed_release
 

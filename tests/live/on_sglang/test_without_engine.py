@@ -67,6 +67,8 @@ class Checked:
 @pytest.mark.parametrize(("heads", "dtype"), list(itertools.product(HEADS, DTYPES)))
 @pytest.mark.parametrize("page_size", PAGES)
 def test_every_mode_equals_the_oracle(builder, page_size, heads, dtype, backend):
+    if backend is kunlun and not builder.differences.has_attention_registry:
+        pytest.skip("the reference backend is for 0.5.3 and newer: nothing registers it before")
     geometry = Geometry(*HEADS[heads], dtype=dtype, page_size=page_size)
     checked = Checked(world := World(builder, geometry, backend))
     requests = [world.request() for _ in range(3)]

@@ -39,6 +39,7 @@ _NOT_COPIED = frozenset(
 )
 _CALLED_BY_PYTHON = frozenset(
     {"__init_subclass__", "__set_name__", "__del__", "__repr__", "__str__"}
+    | {"__getattribute__", "__setattr__", "__delattr__", "__eq__", "__hash__"}
 )
 """Methods that run where nobody asked for them: without a behaviour they are left out."""
 _ENUM_BASES = {

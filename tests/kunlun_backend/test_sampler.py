@@ -90,8 +90,9 @@ def test_seeded_draws_stay_with_sglang(shim):
         return "sglang's"
 
     args = (LOGITS.exp(), torch.ones(1), torch.ones(1), torch.zeros(1), False)
-    assert sampler._around(original, *args, torch.ones(1), None) == "sglang's"
-    assert sampler._around(original, *args, None, None, return_filtered_probs=True) == "sglang's"
+    draw = sampler.draw_for_sglang
+    assert draw(original, *args, torch.ones(1), None) == "sglang's"
+    assert draw(original, *args, None, None, return_filtered_probs=True) == "sglang's"
     assert len(calls) == 2
-    assert sampler._around(original, *args, None, None).tolist() == [0]
+    assert draw(original, *args, None, None).tolist() == [0]
     assert len(calls) == 2

@@ -91,7 +91,6 @@ class KunlunAttentionBackend(compat.LegacyGraphHooks, AttentionBackend):
 
     def init_cuda_graph_state(self, max_bs: int, max_num_tokens: int) -> None:
         """Make the storage that captured graphs read."""
-        del max_num_tokens  # one query token a request
         self._graph = DecodeStorage(self._table, max_bs, self.device)
         self._graph_views = {}
 
@@ -101,7 +100,6 @@ class KunlunAttentionBackend(compat.LegacyGraphHooks, AttentionBackend):
 
     def init_forward_metadata_out_graph(self, forward_batch: Any, in_capture: bool = False) -> None:
         """Fill the storage before a capture or a replay (0.5.13 and later)."""
-        del in_capture  # both are the same work
         if not forward_batch.forward_mode.is_decode():
             self.init_forward_metadata(forward_batch)
             return

@@ -22,6 +22,7 @@ import torch.distributed as dist
 from kunlun_backend.topology import ring_order
 
 ALGORITHMS = ("ring", "tree")
+SWITCH = "KUNLUN_COLLECTIVE"
 
 
 class Communicator:
@@ -110,18 +111,8 @@ def _of(group: Any, algorithm: str, topology: str | None) -> Communicator:
     return Communicator(group, algorithm, order)
 
 
-def _all_reduce(original: Any, coordinator: Any, input_: torch.Tensor) -> torch.Tensor:
+def reduce_for_sglang(original: Any, coordinator: Any, input_: torch.Tensor) -> torch.Tensor:
     """Stands around `GroupCoordinator.all_reduce`."""
-    algorithm = os.environ["KUNLUN_COLLECTIVE"]
+    algorithm = os.environ[SWITCH]
     topology = os.environ.get("KUNLUN_TOPOLOGY")
     return _of(coordinator.device_group, algorithm, topology).all_reduce(input_)
-
-
-def register() -> None:
-    """Put the chosen algorithm behind SGLang's tensor-parallel all-reduce."""
-    if not os.environ.get("KUNLUN_COLLECTIVE"):
-        return
-    from sglang.srt.plugins.hook_registry import HookRegistry, HookType
-
-    target = "sglang.srt.distributed.parallel_state.GroupCoordinator.all_reduce"
-    HookRegistry.register(target, _all_reduce, HookType.AROUND)

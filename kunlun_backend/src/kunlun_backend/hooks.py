@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from kunlun_backend import BACKEND_NAME, sdk
@@ -18,13 +19,20 @@ def register_all() -> None:
     if not sdk.available():
         return
     from sglang.srt.layers.attention.attention_registry import register_attention_backend
+    from sglang.srt.plugins.hook_registry import HookRegistry, HookType
     from sglang.srt.server_args import ATTENTION_BACKEND_CHOICES, add_attention_backend_choices
 
-    from kunlun_backend import communicator, compat, sampler
+    from kunlun_backend import communicator, compat, fused_ops, sampler
 
     if BACKEND_NAME not in ATTENTION_BACKEND_CHOICES:
         add_attention_backend_choices([BACKEND_NAME])
     register_attention_backend(BACKEND_NAME)(_make_backend)
     compat.keep_triton_away()
-    sampler.register()
-    communicator.register()
+    around = HookType.AROUND
+    target = "sglang.srt.layers.layernorm.RMSNorm.forward_native"
+    HookRegistry.register(target, fused_ops.rms_norm, around)
+    target = "sglang.srt.layers.sampler.top_k_top_p_min_p_sampling_from_probs_torch"
+    HookRegistry.register(target, sampler.draw_for_sglang, around)
+    if os.environ.get(communicator.SWITCH):
+        target = "sglang.srt.distributed.parallel_state.GroupCoordinator.all_reduce"
+        HookRegistry.register(target, communicator.reduce_for_sglang, around)

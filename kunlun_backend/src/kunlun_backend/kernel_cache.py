@@ -22,8 +22,7 @@ def prepare(directory: Path | None = None) -> Path:
     """Make the directory (by default what `KUNLUN_KERNEL_CACHE` names) and hold it to its rules.
 
     Raises:
-        KernelCacheError: It is no directory, belongs to someone else, can be written by others, or
-            cannot be written by this process.
+        KernelCacheError: It breaks one of them; the message says which and what to do.
     """
     path = directory or Path(os.environ.get(ENVIRONMENT) or DEFAULT)
     path = path.expanduser().absolute()

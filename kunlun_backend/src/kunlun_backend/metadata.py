@@ -15,35 +15,23 @@ import torch
 
 @dataclass(frozen=True)
 class ExtendMetadata:
-    """A batch with several query tokens a request (prefill, chunk, mixed).
+    """A batch with several query tokens a request (prefill, chunk, mixed)."""
 
-    Attributes:
-        q_lod: int32 `[B + 1]`, cumulative query lengths on the device; `_cpu` the same on the host.
-        kv_lod: int32 `[B + 1]`, cumulative lengths with the cached prefix; `_cpu` likewise.
-        block_tables: int32 `[B, N]`, the pages of each request.
-        has_prefix: Some request has tokens in the cache already.
-    """
-
-    q_lod: torch.Tensor
-    q_lod_cpu: torch.Tensor
-    kv_lod: torch.Tensor
+    q_lod: torch.Tensor  # int32 [B + 1], cumulative query lengths, on the device …
+    q_lod_cpu: torch.Tensor  # … and on the host
+    kv_lod: torch.Tensor  # int32 [B + 1], cumulative lengths with the cached prefix
     kv_lod_cpu: torch.Tensor
-    block_tables: torch.Tensor
-    has_prefix: bool
+    block_tables: torch.Tensor  # int32 [B, N], the pages of each request
+    has_prefix: bool  # some request has tokens in the cache already
 
 
 @dataclass(frozen=True)
 class DecodeMetadata:
-    """A batch with one query token a request.
+    """A batch with one query token a request."""
 
-    Attributes:
-        context_lens: int32 `[B]`, keys of each request with its new one; `_cpu` on the host.
-        block_tables: int32 `[B, N]`, the pages of each request.
-    """
-
-    context_lens: torch.Tensor
+    context_lens: torch.Tensor  # int32 [B], keys of each request with its new one
     context_lens_cpu: torch.Tensor
-    block_tables: torch.Tensor
+    block_tables: torch.Tensor  # int32 [B, N], the pages of each request
 
 
 class PageTable:

@@ -67,7 +67,6 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
 
         `loc_info` is int64 `[T]`, or a record that carries it as `loc` (`compat.write_location`).
         """
-        del k_scale, v_scale  # of a quantised cache, which this pool is not
         if dcp_kv_mask is not None:
             raise NotImplementedError("The Kunlun KV pool has no decode context parallelism.")
         layer_id = layer.layer_id if layer_id_override is None else layer_id_override
@@ -90,7 +89,6 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
         self, indices: torch.Tensor, mamba_indices: Any = None, req_pool_index: Any = None
     ) -> list[torch.Tensor]:
         """Offload the slots `indices` of a retracted request to the host."""
-        del mamba_indices, req_pool_index  # recurrent state is not ours
         return [buffer[indices].cpu() for buffer in (*self.k_buffer, *self.v_buffer)]
 
     def load_cpu_copy(
@@ -101,6 +99,5 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
         req_pool_index: Any = None,
     ) -> None:
         """Bring back what `get_cpu_copy` offloaded, into the slots `indices`."""
-        del mamba_indices, req_pool_index
         for buffer, rows in zip((*self.k_buffer, *self.v_buffer), kv_cache_cpu, strict=True):
             buffer[indices] = rows.to(buffer.device)

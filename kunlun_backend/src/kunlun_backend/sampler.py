@@ -13,8 +13,6 @@ import torch
 
 from kunlun_backend import sdk
 
-_TARGET = "sglang.srt.layers.sampler.top_k_top_p_min_p_sampling_from_probs_torch"
-
 
 def _filtered(
     probs: torch.Tensor, top_ks: torch.Tensor, top_ps: torch.Tensor, min_ps: torch.Tensor | None
@@ -60,7 +58,7 @@ def sample(logits: torch.Tensor, sampling_info: Any) -> torch.Tensor:
     return torch.where(cold.view(-1), greedy, drawn)
 
 
-def _around(
+def draw_for_sglang(
     original: Any,
     probs: torch.Tensor,
     top_ks: torch.Tensor,
@@ -71,16 +69,9 @@ def _around(
     positions: torch.Tensor,
     **options: Any,
 ) -> Any:
-    """Serve SGLang's sampling function; seeded draws and filtered probabilities stay SGLang's."""
+    """Stands around SGLang's function; seeded draws and filtered probabilities stay SGLang's."""
     if sampling_seed is not None or options.get("return_filtered_probs"):
         return original(
             probs, top_ks, top_ps, min_ps, need_min_p_sampling, sampling_seed, positions, **options
         )
     return draw(probs, top_ks, top_ps, min_ps if need_min_p_sampling else None)
-
-
-def register() -> None:
-    """Put Kunlun's kernels behind SGLang's `pytorch` sampling backend."""
-    from sglang.srt.plugins.hook_registry import HookRegistry, HookType
-
-    HookRegistry.register(_TARGET, _around, HookType.AROUND)

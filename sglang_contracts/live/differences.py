@@ -123,6 +123,13 @@ class Differences:
         """Whether a platform can come from a plugin."""
         return self.since("0.5.11")
 
+    # Clause attention-backend/forward: an idle batch gets an empty result since 0.4.9.post4;
+    # before, a model runner never took an idle batch to the layers' backends.
+    @property
+    def attends_idle(self) -> bool:
+        """Whether an attention layer takes a batch without requests."""
+        return self.since("0.4.9.post4")
+
     # No clause: a defect of 0.5.12 and its post release. The log-probabilities of a prompt go
     # through pinned memory there, which torch refuses where there is no accelerator at all.
     @property

@@ -622,6 +622,7 @@ class Row:
         declared: Releases in which it is there, but no value or call was seen.
         contradicted: Release → what was seen instead.
         modes: Forward modes in which it was seen.
+        asked: Releases with evidence in which the clause holds; without any it could not be seen.
     """
 
     clause: str
@@ -630,6 +631,7 @@ class Row:
     declared: tuple[str, ...] = ()
     contradicted: tuple[tuple[str, str], ...] = ()
     modes: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
 
 def table(contract: Contract, found: Sequence[Evidence]) -> tuple[Row, ...]:
@@ -654,6 +656,7 @@ def table(contract: Contract, found: Sequence[Evidence]) -> tuple[Row, ...]:
                 declared=tuple(c.release for c in of[Status.DECLARED]),
                 contradicted=tuple((c.release, c.detail) for c in of[Status.CONTRADICTED]),
                 modes=tuple(dict.fromkeys(mode for c in each_release for mode in c.modes)),
+                asked=tuple(c.release for c in each_release),
             )
         )
     return tuple(rows)

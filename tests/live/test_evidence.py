@@ -210,24 +210,28 @@ def test_committed_evidence_contradicts_no_contract(file):
     assert evidence.unlisted(load_contracts(), found) == {}
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        "forward-batch",
-        "attention-backend",
-        "kv-pool-mha",
-        "kv-allocator",
-        "kv-allocator-paged",
-        "req-to-token-pool",
-    ],
+FAMILIES = (
+    "forward-batch",
+    "attention-backend",
+    "kv-pool-mha",
+    "kv-allocator",
+    "kv-allocator-paged",
+    "req-to-token-pool",
 )
-def test_most_clauses_of_the_backend_families_are_there_on_running_objects(family):
-    if not COMMITTED:
-        pytest.skip("no evidence is recorded yet")
-    (contract,) = [each for each in load_contracts() if each.id == family]
-    asked = evidence.table(contract, evidence.load_all(COMMITTED[0].parent))
-    present = [row for row in asked if row.confirmed or row.declared]
-    assert len(present) >= 0.9 * len(asked)
+
+
+@pytest.mark.skipif(not COMMITTED, reason="no evidence is recorded yet")
+def test_nine_in_ten_clauses_of_the_backend_families_are_confirmed_or_declared():
+    found = evidence.load_all(COMMITTED[0].parent)
+    rows = [
+        row
+        for contract in load_contracts()
+        if contract.id in FAMILIES
+        for row in evidence.table(contract, found)
+        if row.asked  # not those of releases that never ran
+    ]
+    present = [row for row in rows if row.confirmed or row.declared]
+    assert len(present) >= 0.9 * len(rows)
 
 
 def test_no_committed_evidence_tells_of_the_machine_it_was_made_on():

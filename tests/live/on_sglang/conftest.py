@@ -26,7 +26,7 @@ else:
 
 
 def pytest_addoption(parser):
-    parser.addoption("--expect-sglang", help="fail unless this SGLang is installed (sglang-<release>)")
+    parser.addoption("--expect-sglang", help="fail unless this sglang-<release> is installed")
 
 
 def pytest_configure(config):

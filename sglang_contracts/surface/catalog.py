@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 from packaging.version import InvalidVersion, Version
@@ -15,7 +15,7 @@ from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError, nearest
 from sglang_contracts.surface import store
 from sglang_contracts.surface.frames import SHARDS, shard
-from sglang_contracts.surface.model import Call, Flag, Module
+from sglang_contracts.surface.model import Call, Flag, Import, Module
 from sglang_contracts.surface.resolve import Resolver
 from sglang_contracts.surface.wheel import covered
 
@@ -25,12 +25,26 @@ FORMAT = 1
 RecordId = tuple[str, str]
 """Release in which a frame was last changed, and the frame's name: equal where it is the same."""
 
+T = TypeVar("T")
 Decoder: TypeAlias = "msgspec.msgpack.Decoder[Any]"
 
-_RAW_KEPT = 4000
-_MODULES_KEPT = 2500
+_RAW_KEPT = 48 * 2**20
+"""Bytes of frames that are kept: each is the dictionary of its successor."""
+_DECODED_KEPT = 16 * 2**20
+"""Bytes of frames that are kept decoded, which takes about eight times as much."""
+
+class _Imports(msgspec.Struct, array_like=True, gc=False):
+    """The beginning of a :class:`~.model.Module`, of which only the imports are decoded."""
+
+    package: bool = False
+    classes: msgspec.Raw = msgspec.Raw()
+    functions: msgspec.Raw = msgspec.Raw()
+    values: msgspec.Raw = msgspec.Raw()
+    imports: dict[str, Import] = {}
+
 
 _MODULE = msgspec.msgpack.Decoder(Module)
+_IMPORTS = msgspec.msgpack.Decoder(_Imports)
 _SHARD = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])  # an entry is decoded when it is asked for
 _CALLS = msgspec.msgpack.Decoder(dict[str, tuple[Call, ...]])
 _MODULES = msgspec.msgpack.Decoder(dict[str, tuple[str, ...]])
@@ -58,6 +72,30 @@ def load_catalog(shipped: Path | None = None, user: Path | None = None) -> Catal
     )
 
 
+class _Kept(Generic[T]):
+    """What was worked out last, up to so many bytes; the least recently used goes first."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._entries: OrderedDict[RecordId, tuple[T, int]] = OrderedDict()
+
+    def get(self, key: RecordId) -> T | None:
+        """The value, if it is still there."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        self._entries.move_to_end(key)
+        return entry[0]
+
+    def put(self, key: RecordId, value: T, size: int) -> None:
+        """Keep a value of that size."""
+        self._entries[key] = (value, size)
+        self._size += size
+        while self._size > self._limit and len(self._entries) > 1:
+            self._size -= self._entries.popitem(last=False)[1][1]
+
+
 class Catalog:
     """The releases on record.
 
@@ -76,8 +114,8 @@ class Catalog:
                     self._paths[path.stem] = path
         self._packs: dict[str, store.Pack] = {}
         self._located: dict[RecordId, RecordId | None] = {}
-        self._raw: OrderedDict[RecordId, bytes] = OrderedDict()
-        self._decoded: OrderedDict[RecordId, object] = OrderedDict()
+        self._raw: _Kept[bytes] = _Kept(_RAW_KEPT)
+        self._decoded: _Kept[object] = _Kept(_DECODED_KEPT)
         self._surfaces: dict[str, Surface] = {}
 
     @cached_property
@@ -188,9 +226,8 @@ class Catalog:
             if at is None:
                 raise pack.corrupt(f"{name} refers to {each}, which its base does not have")
             parts.append(self.raw(at))  # as deep as there are releases, at most
-        raw = self._raw[record] = pack.read(name, b"".join(parts))
-        if len(self._raw) > _RAW_KEPT:
-            self._raw.popitem(last=False)
+        raw = pack.read(name, b"".join(parts))
+        self._raw.put(record, raw, len(raw))
         return raw
 
     def decoded(self, record: RecordId, decoder: Decoder) -> object:
@@ -201,9 +238,7 @@ class Catalog:
                 value = decoder.decode(self.raw(record))
             except msgspec.MsgspecError as error:
                 raise self.pack(record[0]).corrupt(f"{record[1]}: {error}") from None
-            self._decoded[record] = value
-            if len(self._decoded) > _MODULES_KEPT:
-                self._decoded.popitem(last=False)
+            self._decoded.put(record, value, self.pack(record[0]).where[record[1]][1].raw_size)
         return value
 
     def frame_names(self, release: str) -> frozenset[str]:
@@ -253,6 +288,11 @@ class Surface(Resolver):
         if record is None:
             return None
         return self.catalog.decoded(record, _MODULE)  # type: ignore[return-value]
+
+    def imports(self, name: str) -> dict[str, Import]:
+        """A module's imports alone: for looking through all modules without reading them whole."""
+        record = self.catalog.locate(self.release, f"m:{name}")
+        return {} if record is None else _IMPORTS.decode(self.catalog.raw(record)).imports
 
     def record_id(self, name: str) -> RecordId | None:
         """Equal in two releases exactly where the module's record is the same (None: not there)."""

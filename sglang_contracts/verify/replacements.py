@@ -168,10 +168,7 @@ class Replacements:
             for user in surface.module_names():
                 if ".multimodal_gen." in user or ".test" in user:
                     continue
-                record = surface.module(user)
-                if record is None:
-                    continue
-                for each in record.imports.values():
+                for each in surface.imports(user).values():
                     if each.name:
                         table.setdefault((each.module, each.name), set()).add(user)
         found: set[str] = set()

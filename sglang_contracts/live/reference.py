@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+import subprocess
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sglang_contracts.live import tiny
+from sglang_contracts.errors import ContractsError
+from sglang_contracts.live import shim, tiny
 from sglang_contracts.live.engine import TORCH_NATIVE, Answer, Group, Job, run
 from sglang_contracts.live.environments import locked
 
@@ -50,19 +52,35 @@ class Reference:
     logprobs: tuple[tuple[float, ...], ...]
 
 
+def _folder(work: Path) -> Path:
+    code = b"".join(Path(str(module)).read_bytes() for module in (__file__, tiny.__file__))
+    return work / f"reference-{hashlib.sha256(code).hexdigest()[:12]}"
+
+
 def reference(work: Path, release: str) -> Reference:
-    """The reference; made now if it is not there yet.
+    """The reference; made now, in a process of its own, if it is not there yet.
 
     Args:
         work: Folder that all live environments share.
         release: The installed SGLang.
+
+    Raises:
+        ContractsError: It could not be made; the end of the output is in the message.
     """
-    code = b"".join(Path(str(module)).read_bytes() for module in (__file__, tiny.__file__))
-    folder = work / f"reference-{hashlib.sha256(code).hexdigest()[:12]}"
+    folder = _folder(work)
     file = folder / "reference.json"
     with locked(work / "reference.lock"):
         if not file.exists():
-            _make(folder, release, file.write_text)
+            done = subprocess.run(  # noqa: S603 - our own module
+                [sys.executable, "-m", "sglang_contracts.live.reference", str(work), release],
+                env=shim.environment(),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                tail = "\n".join(done.stderr.splitlines()[-20:])
+                raise ContractsError("the reference answers could not be made", tail)
     found = json.loads(file.read_text(encoding="utf-8"))
     return Reference(
         model=folder / "model",
@@ -83,7 +101,7 @@ def reference(work: Path, release: str) -> Reference:
     )
 
 
-def _make(folder: Path, release: str, write: Callable[[str], object]) -> None:
+def _make(folder: Path, release: str) -> None:
     model = tiny.make(folder / "model")
     options = {"chunked_prefill_size": CHUNK}
     job = Job(model, TORCH_NATIVE, page_size=1, groups=GROUPS, options=options)
@@ -96,4 +114,10 @@ def _make(folder: Path, release: str, write: Callable[[str], object]) -> None:
         "answers": [[asdict(answer) for answer in group] for group in result.answers],
         "logprobs": tiny.logprobs(model, sequences),
     }
-    write(json.dumps(found))
+    temporary = folder / "reference.new"
+    temporary.write_text(json.dumps(found), encoding="utf-8")
+    temporary.replace(folder / "reference.json")
+
+
+if __name__ == "__main__":
+    _make(_folder(Path(sys.argv[1])), sys.argv[2])

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 from sglang_contracts.contract import load_contracts
 from sglang_contracts.live import evidence, shim
+from sglang_contracts.live.build import installed_release
+from sglang_contracts.live.differences import Differences
 from sglang_contracts.live.engine import KUNLUN, Job, run
 from sglang_contracts.live.environments import PROJECT
 from sglang_contracts.live.reference import CHUNK, GROUPS, reference
@@ -25,18 +28,68 @@ else:
     os.environ.update(shim.environment())
 
 
+REGISTER = "kunlun=kunlun_backend.backend:KunlunAttentionBackend"
+serving = pytest.StashKey()
+
+
 def pytest_addoption(parser):
     parser.addoption("--expect-sglang", help="fail unless this sglang-<release> is installed")
 
 
 def pytest_configure(config):
     wanted = config.getoption("--expect-sglang", default=None)
-    if wanted:
-        from sglang_contracts.live.build import installed_release
+    if wanted and f"sglang-{installed_release()}" != wanted:
+        raise pytest.UsageError(f"SGLang {installed_release()} is installed, not {wanted}")
 
-        found = f"sglang-{installed_release()}"
-        if found != wanted:
-            raise pytest.UsageError(f"{found} is installed, {wanted} was asked for")
+
+def pytest_collection_modifyitems(items):
+    """Last, those that wait for the engines."""
+    items.sort(key=lambda item: "served" in getattr(item, "fixturenames", ()))
+
+
+def pytest_collection_finish(session):
+    """Start the engines now: they run in processes of their own beside the other tests."""
+    wanted = any("served" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and Differences(installed_release()).has_attention_registry:
+        shared = os.environ.get("SGLANG_CONTRACTS_LIVE")
+        work = Path(shared or tempfile.mkdtemp(prefix="sglang-contracts-live-"))
+        session.config.stash[serving] = ThreadPoolExecutor(1).submit(serve, work)
+
+
+def serve(work):
+    """The reference and one engine run for each page size that the release can serve.
+
+    The smaller page size mixes decodes into prefill batches. Triton's interpreter, which upstream's
+    paged allocator needs where no plugin brings another, takes it from 0.5.5 on.
+    """
+    release = installed_release()
+    differences = Differences(release)
+    plugin = differences.has_platforms
+    expected = reference(work, release)
+    jobs = {}
+    for page_size in (1, 16) if plugin or differences.since("0.5.5") else (1,):
+        folder = work / f"run-{release}-{page_size}"
+        shutil.rmtree(folder / "trace", ignore_errors=True)
+        (folder / "trace").mkdir(parents=True)
+        (folder / "trace" / WANTED).write_text(evidence.wanted(load_contracts()))
+        job = Job(
+            expected.model,
+            KUNLUN,
+            page_size,
+            GROUPS,
+            {"chunked_prefill_size": CHUNK, "enable_mixed_chunk": page_size == 1},
+            platform=KUNLUN if plugin else "",
+            register="" if plugin else REGISTER,
+            trace=folder / "trace",
+        )
+        jobs[page_size] = (job, folder)
+    with ThreadPoolExecutor() as pool:  # start-up is all imports: two cost little more
+        results = pool.map(lambda item: run(item[0], release, item[1]), jobs.values())
+        found = {
+            size: (job, result)
+            for (size, (job, _)), result in zip(jobs.items(), results, strict=True)
+        }
+    return expected, found
 
 
 @pytest.fixture(scope="session")
@@ -51,57 +104,22 @@ def release(builder):
     return builder.release
 
 
-REGISTER = "kunlun=kunlun_backend.backend:KunlunAttentionBackend"
-
-
 @pytest.fixture(scope="session")
-def work(tmp_path_factory):
-    shared = os.environ.get("SGLANG_CONTRACTS_LIVE")
-    return Path(shared) if shared else tmp_path_factory.mktemp("live")
-
-
-@pytest.fixture(scope="session")
-def expected(builder, work):
-    if not builder.differences.has_attention_registry:
+def served(request):
+    """The reference and the runs, when they have ended."""
+    if not Differences(installed_release()).has_attention_registry:
         pytest.skip("no attention registry before 0.5.3: builders only")
-    return reference(work, builder.release)
+    return request.config.stash[serving].result()
 
 
 @pytest.fixture(scope="session")
-def pages(builder):
-    """Page sizes that can be served: Triton's interpreter takes upstream's allocator from 0.5.5."""
-    large = builder.differences.has_platforms or builder.differences.since("0.5.5")
-    return (1, 16) if large else (1,)
+def expected(served):
+    return served[0]
 
 
 @pytest.fixture(scope="session")
-def runs(builder, pages, expected, work):
-    """One engine run for each page size; the smaller one mixes decodes into prefill batches."""
-    plugin = builder.differences.has_platforms
-    jobs = {}
-    for page_size in pages:
-        folder = work / f"run-{builder.release}-{page_size}"
-        shutil.rmtree(folder / "trace", ignore_errors=True)
-        (folder / "trace").mkdir(parents=True)
-        (folder / "trace" / WANTED).write_text(evidence.wanted(load_contracts()))
-        options = {"chunked_prefill_size": CHUNK, "enable_mixed_chunk": page_size == 1}
-        job = Job(
-            expected.model,
-            KUNLUN,
-            page_size,
-            GROUPS,
-            options,
-            platform=KUNLUN if plugin else "",
-            register="" if plugin else REGISTER,
-            trace=folder / "trace",
-        )
-        jobs[page_size] = (job, folder)
-    with ThreadPoolExecutor() as pool:  # start-up is all imports: two cost little more
-        results = pool.map(lambda item: run(item[0], builder.release, item[1]), jobs.values())
-        return {
-            size: (job, result)
-            for (size, (job, _)), result in zip(jobs.items(), results, strict=True)
-        }
+def runs(served):
+    return served[1]
 
 
 @pytest.fixture(scope="session")

@@ -40,10 +40,10 @@ def test_the_kunlun_backend_pool_and_allocator_served(builder, runs, seen):
         )
 
 
-def test_prefill_chunks_on_a_prefix_and_decodes_both_occurred(pages, seen):
+def test_prefill_chunks_on_a_prefix_and_decodes_both_occurred(runs, seen):
     assert {"extend", "decode", "mixed"} <= seen.modes
     assert any(batch.prefix and "extend" in batch.modes for batch in seen.batches)
-    assert {batch.page_size for batch in seen.batches} == set(pages)
+    assert {batch.page_size for batch in seen.batches} == set(runs)
 
 
 def test_nothing_stood_in_for_was_called(runs):

@@ -28,10 +28,12 @@ RecordId = tuple[str, str]
 T = TypeVar("T")
 Decoder: TypeAlias = "msgspec.msgpack.Decoder[Any]"
 
-_RAW_KEPT = 48 * 2**20
+_RAW_KEPT = 32 * 2**20
 """Bytes of frames that are kept: each is the dictionary of its successor."""
-_DECODED_KEPT = 16 * 2**20
+_DECODED_KEPT = 8 * 2**20
 """Bytes of frames that are kept decoded, which takes about eight times as much."""
+_SURFACES_KEPT = 16
+"""Releases whose resolved names are kept: each holds on to the modules they stand in."""
 
 class _Imports(msgspec.Struct, array_like=True, gc=False):
     """The beginning of a :class:`~.model.Module`, of which only the imports are decoded."""
@@ -116,7 +118,7 @@ class Catalog:
         self._located: dict[RecordId, RecordId | None] = {}
         self._raw: _Kept[bytes] = _Kept(_RAW_KEPT)
         self._decoded: _Kept[object] = _Kept(_DECODED_KEPT)
-        self._surfaces: dict[str, Surface] = {}
+        self._surfaces: OrderedDict[str, Surface] = OrderedDict()
 
     @cached_property
     def releases(self) -> tuple[str, ...]:
@@ -155,9 +157,13 @@ class Catalog:
         Raises:
             ContractsError: It is not recorded; the nearest ones are named.
         """
-        if release not in self._surfaces:
-            self._surfaces[release] = Surface(self, self.known(release))
-        return self._surfaces[release]
+        found = self._surfaces.get(release)
+        if found is None:
+            found = self._surfaces[release] = Surface(self, self.known(release))
+            if len(self._surfaces) > _SURFACES_KEPT:
+                self._surfaces.popitem(last=False)
+        self._surfaces.move_to_end(release)
+        return found
 
     def known(self, release: str) -> str:
         """``release`` as it is recorded (``v0.5.3`` and ``0.5.3.0`` are other spellings of it).

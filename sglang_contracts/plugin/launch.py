@@ -94,7 +94,7 @@ def scan_text(text: str, kind: str) -> list[Word]:
         if _END.match(line) or not stripped:
             active = False
             continue
-        if kind == "yaml" and len(line) - len(line.lstrip()) < indent - 2 and not (
+        if kind == "yaml" and len(line) - len(line.lstrip()) < indent and not (
             stripped.startswith("-") or "args" in stripped
         ):  # fmt: skip
             active = False

@@ -56,8 +56,8 @@ def load_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Plugin:
         total.update(digest.encode())
         file = store.get(digest)
         if file is None:
-            file = extract(source, modules.get(source.path, ""), own_modules)
-            store.put(digest, file)
+            made = extract(source, modules.get(source.path, ""), own_modules)
+            file = store.put(digest, made)
         if file.uses or file.problem or file.classes or file.functions or file.names:
             files.append(file)
     store.save()
@@ -93,10 +93,12 @@ class _Cache:
         self._used[digest] = raw
         return file
 
-    def put(self, digest: str, file: File) -> None:
-        """Keep a record."""
-        self._used[digest] = msgspec.Raw(msgspec.msgpack.encode(file))
+    def put(self, digest: str, file: File) -> File:
+        """Keep a record; it comes back exactly as it will from the cache."""
+        raw = msgspec.msgpack.encode(file)
+        self._used[digest] = msgspec.Raw(raw)
         self._changed = True
+        return msgspec.msgpack.decode(raw, type=File)
 
     def save(self) -> None:
         """Write what was used, atomically."""

@@ -1155,18 +1155,7 @@ class Evaluator:
 
     def version_is(self, sign: str, form: str, constant: str) -> bool | None:
         """Compare the present release with a constant as the plugin does."""
-        try:
-            here, there = Version(self.lens.release), Version(constant)
-        except InvalidVersion:
-            return None
-        if form == "tuple":
-            length = len(constant.split("."))
-            one = (here.release + (0,) * length)[: max(length, len(here.release))]
-            other = there.release
-            return _compare(sign, one, other)
-        if form == "text":
-            return _compare(sign, self.lens.release, constant)
-        return _compare(sign, here, there)
+        return compare_release(self.lens.release, sign, form, constant)
 
     def went(self, index: int, attempt: int) -> bool | None:
         """Whether a ``try`` goes through: False where something in it is certainly missing."""
@@ -1174,6 +1163,21 @@ class Evaluator:
             return None
         record = self.files[index].attempts[attempt]
         return bool(self.status_of(index, attempt, record))
+
+
+def compare_release(release: str, sign: str, form: str, constant: str) -> bool | None:
+    """Compare a release with a constant: as parsed versions, as text, or as a tuple of numbers."""
+    try:
+        here, there = Version(release), Version(constant)
+    except InvalidVersion:
+        return None
+    if form == "tuple":
+        length = len(constant.split("."))
+        one = (here.release + (0,) * length)[: max(length, len(here.release))]
+        return _compare(sign, one, there.release)
+    if form == "text":
+        return _compare(sign, release, constant)
+    return _compare(sign, here, there)
 
 
 def _compare(sign: str, one: Any, other: Any) -> bool:

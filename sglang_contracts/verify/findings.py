@@ -10,7 +10,7 @@ from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Attribute, Class, Function, Role
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.checks import Check
-from sglang_contracts.verify.evaluate import is_weak
+from sglang_contracts.verify.evaluate import compare_release, is_weak
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.outcome import Outcome, Status
 from sglang_contracts.verify.replacements import Replacements
@@ -29,6 +29,8 @@ _ROLES = {
     UseKind.REGISTER: "use",
     UseKind.PROBE: "guard",
 }
+
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 class Case(NamedTuple):
@@ -94,7 +96,7 @@ class Findings:
                 continue
             made = self._override(case) if check.kind == "override" else self._use(case)
             if made is not None:
-                found.append(made)
+                found.append(self._wrongly_guarded(case, made))
         return found
 
     # -- helpers -----------------------------------------------------------------------------------
@@ -164,6 +166,51 @@ class Findings:
         if reach.way_out or case.last_ok is None:
             return Severity.NOTE
         return Severity.WARNING
+
+    # -- guards --------------------------------------------------------------------------------------
+
+    def _wrongly_guarded(self, case: Case, made: Finding) -> Finding:
+        """A break in a branch that a version comparison chose, right where it draws the line."""
+        if made.severity is Severity.NOTE or case.check.kind != "use":
+            return made
+        file = self.files[case.check.file]
+        guard = file.uses[case.check.number].guard
+        while guard:
+            record = file.guards[guard]
+            node = file.nodes[record.condition] if record.kind == "if" else ("",)
+            positive = record.positive
+            while node[0] == "not":
+                node, positive = file.nodes[node[1]], not positive
+            if node[0] == "version-is":
+                edge = self._edge(node, positive)
+                if edge is not None and self._broken_between(case, edge):
+                    sign = node[1] if positive else _OPPOSITE[node[1]]
+                    return _with(
+                        made,
+                        rule="guard-wrong",
+                        detail=f"the branch for {sign} {node[3]} is taken in "
+                        f"{self.releases[edge]}, which lacks it",
+                    )
+            guard = record.parent
+        return made
+
+    def _edge(self, node: Sequence[str], positive: bool) -> int | None:
+        """The release next to a comparison's constant, among those that take its branch."""
+        _, sign, form, constant = node
+        covered = [
+            index
+            for index, release in enumerate(self.releases)
+            if compare_release(release, sign, form, constant) == positive
+        ]
+        if not covered:
+            return None
+        upwards = (sign in (">", ">=")) == positive
+        return covered[0] if upwards else covered[-1]
+
+    def _broken_between(self, case: Case, edge: int) -> bool:
+        """Whether it breaks from the present release up to that edge without a gap."""
+        low, high = sorted((case.at, edge))
+        return all(self.timeline.entry(case.number, at).broken for at in range(low, high + 1))
 
     # -- clauses -------------------------------------------------------------------------------------
 

@@ -1,0 +1,162 @@
+"""What is read of a plugin, and what is left out with a reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sglang_contracts.errors import ContractsError
+from sglang_contracts.plugin import load_plugin
+from sglang_contracts.plugin.model import File, UseKind
+from sglang_contracts.plugin.sources import LIMIT, notebook_text, read_sources
+
+IMPORT = "from sglang.srt.x import Y\n"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SGLANG_CONTRACTS_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "plugin"
+    folder.mkdir()
+    return folder
+
+
+def imports(root: Path) -> dict[str, int]:
+    plugin = load_plugin(root)
+    return {
+        file.path: sum(use.kind is UseKind.IMPORT for use in file.uses) for file in plugin.files
+    }
+
+
+def problems(root: Path) -> dict[str, str]:
+    return {file.path: file.problem for file in load_plugin(root).files if file.problem}
+
+
+def test_a_file_that_is_no_python_is_skipped_and_said_and_others_are_read(root: Path) -> None:
+    (root / "bad.py").write_text("def broken(:\n")
+    (root / "good.py").write_text(IMPORT)
+    assert list(problems(root)) == ["bad.py"]
+    assert imports(root)["good.py"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("latin.py", "# -*- coding: latin-1 -*-\n# caf\xe9\n".encode("latin-1") + IMPORT.encode()),
+        ("bom.py", b"\xef\xbb\xbf" + IMPORT.encode()),
+        ("crlf.py", IMPORT.replace("\n", "\r\n").encode()),
+        ("utf16.py", IMPORT.encode("utf-16")),
+    ],
+)
+def test_odd_encodings_are_read(root: Path, name: str, data: bytes) -> None:
+    (root / name).write_bytes(data)
+    assert imports(root) == {name: 1}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\x00\x01\x02", "binary"),
+        (b"# -*- coding: no-such -*-\n", "encoding"),
+        (b"# \xff\xfe in a comment\n", "encoding"),
+        (b"#" * (LIMIT + 1), "larger"),
+        (b"x = " + b"(" * 3000 + b")" * 3000, ""),
+    ],
+)
+def test_what_cannot_be_read_is_said(root: Path, data: bytes, reason: str) -> None:
+    (root / "odd.py").write_bytes(data)
+    assert reason in problems(root)["odd.py"]
+
+
+def test_code_cells_of_a_notebook_are_read_and_magics_are_not(root: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# from sglang.srt.x import A"]},
+        {"cell_type": "code", "source": ["%pip install sglang\n", "!ls\n", IMPORT]},
+        {"cell_type": "code", "source": "%%bash\nls"},
+    ]
+    (root / "demo.ipynb").write_text(json.dumps({"cells": cells}))
+    assert imports(root) == {"demo.ipynb": 1}
+    with pytest.raises(ValueError, match="no notebook"):
+        notebook_text(b"{}")
+
+
+def test_links_that_go_round_or_nowhere_are_not_followed(root: Path) -> None:
+    (root / "good.py").write_text(IMPORT)
+    os.symlink(root, root / "loop")
+    os.symlink(root / "good.py", root / "twin.py")
+    os.symlink(root / "none.py", root / "dangling.py")
+    assert imports(root) == {"good.py": 1}
+
+
+def test_virtual_environments_and_caches_are_no_part_of_a_plugin(root: Path) -> None:
+    for folder in (".venv/lib", "env/lib", "__pycache__", ".git", "node_modules/x"):
+        (root / folder).mkdir(parents=True)
+        (root / folder / "a.py").write_text(IMPORT)
+    (root / "env" / "pyvenv.cfg").write_text("")
+    (root / "own.py").write_text(IMPORT)
+    assert imports(root) == {"own.py": 1}
+
+
+def test_globs_leave_files_out(root: Path) -> None:
+    (root / "tests").mkdir()
+    (root / "tests" / "a.py").write_text(IMPORT)
+    (root / "own.py").write_text(IMPORT)
+    assert [file.path for file in read_sources(root, ["tests/*"]).files] == ["own.py"]
+
+
+def test_a_wheel_is_read_inside_the_archive(tmp_path: Path) -> None:
+    path = tmp_path / "my_plugin-1.2-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("my_plugin/__init__.py", IMPORT)
+        archive.writestr("my_plugin-1.2.dist-info/METADATA", "Name: my-plugin\n")
+    plugin = load_plugin(path)
+    assert (plugin.name, plugin.version) == ("my_plugin", "1.2")
+    assert [file.path for file in plugin.files] == ["my_plugin/__init__.py"]
+
+
+@pytest.mark.parametrize("name", ["no-such-distribution-anywhere", "missing/folder"])
+def test_nothing_of_that_name_is_an_error_with_a_hint(name: str) -> None:
+    with pytest.raises(ContractsError) as caught:
+        load_plugin(name)
+    assert caught.value.hint
+
+
+def test_a_broken_wheel_and_an_empty_folder_are_errors(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "x.whl").write_bytes(b"no zip")
+    with pytest.raises(ContractsError, match="no readable wheel"):
+        load_plugin(tmp_path / "x.whl")
+    with pytest.raises(ContractsError, match="no file to check"):
+        load_plugin(root)
+
+
+def test_unchanged_files_come_from_the_cache_and_a_broken_cache_is_made_again(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "own.py").write_text(IMPORT)
+    first = load_plugin(root)
+
+    def never(*args: object) -> File:
+        raise AssertionError("read again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sglang_contracts.plugin.plugin.extract", never)
+        assert load_plugin(root) == first
+    [stored] = (tmp_path / "cache" / "plugins").iterdir()
+    stored.write_bytes(b"\x93garbage")
+    assert load_plugin(root) == first
+
+
+def test_nothing_of_a_plugin_is_executed(root: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    (root / "own.py").write_text(f"open({str(mark)!r}, 'w').write('x')\nimport own2\n")
+    (root / "setup.py").write_text(f"open({str(mark)!r}, 'w').write('x')\n")
+    load_plugin(root)
+    assert not mark.exists()

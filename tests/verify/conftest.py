@@ -1,0 +1,89 @@
+"""A catalog of two imaginary releases, recorded once."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import textwrap
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from sglang_contracts.contract import Contract, load_contract
+from sglang_contracts.surface import Catalog
+from sglang_contracts.surface.record import record
+from sglang_contracts.verify.finding import Finding, Severity
+
+
+def _imaginary() -> ModuleType:
+    name = "imaginary_releases"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("imaginary.py"))
+        assert spec is not None and spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def imaginary() -> ModuleType:
+    """The two releases and the fixtures of every rule."""
+    return _imaginary()
+
+
+@pytest.fixture(scope="session")
+def two_releases(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """``0.5.1`` and ``0.5.2`` of the imaginary sglang."""
+    folder = tmp_path_factory.mktemp("imaginary")
+    module = _imaginary()
+    catalog = Catalog(folder / "shipped", folder / "user")
+    for version, files in (("0.5.1", module.OLD), ("0.5.2", module.NEW)):
+        wheel = folder / f"sglang-{version}-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for name, text in files.items():
+                archive.writestr(f"sglang/{name}", textwrap.dedent(text))
+        record(str(wheel), catalog)
+        catalog = Catalog(folder / "shipped", folder / "user")
+    return catalog
+
+
+@pytest.fixture(scope="session")
+def two_contracts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Contract, ...]:
+    """Contracts on the imaginary releases."""
+    folder = tmp_path_factory.mktemp("contracts")
+    loaded = []
+    for name, text in _imaginary().CONTRACTS.items():
+        path = folder / f"{name}.toml"
+        path.write_text(text)
+        loaded.append(load_contract(path))
+    return tuple(loaded)
+
+
+CheckText = Callable[[str], dict[str, list[Finding]]]
+
+
+@pytest.fixture
+def check_text(
+    two_releases: Catalog, two_contracts: tuple[Contract, ...], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> CheckText:
+    """``check_text(source)`` → release → its errors and warnings."""
+    monkeypatch.setenv("SGLANG_CONTRACTS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SGLANG_CONTRACTS_DEBUG", "1")
+
+    def check(text: str) -> dict[str, list[Finding]]:
+        from sglang_contracts.verify import check_plugin
+
+        root = tmp_path / "plugin"
+        root.mkdir(exist_ok=True)
+        (root / "plugin.py").write_text(text)
+        report = check_plugin(root, two_releases, two_releases.releases, contracts=two_contracts)
+        return {
+            entry.release: [f for f in entry.findings if f.severity is not Severity.NOTE]
+            for entry in report.releases
+        }
+
+    return check

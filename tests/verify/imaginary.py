@@ -1,0 +1,406 @@
+"""Two neighbouring releases of an imaginary sglang, and for each rule a use that breaks and one that does not.
+
+The releases differ in one thing a rule. ``FIXTURES`` maps a rule to plugins that must fire it (it and no
+other) and plugins that must stay silent in both releases.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+BASE = """
+import argparse
+import dataclasses
+import enum
+from abc import ABC, abstractmethod
+from typing import List, Optional, Tuple
+"""
+
+OLD: dict[str, str] = {
+    "__init__.py": "__version__ = '0.5.1'\n",
+    "srt/gone.py": "def helper():\n    return 1\n",
+    "srt/names.py": BASE
+    + """
+def dropped(): return 1
+def stays(): return 1
+class Mover:
+    def go(self): return 1
+""",
+    "srt/batch.py": BASE
+    + """
+@dataclasses.dataclass
+class Batch:
+    kept: int
+    lost_field: int
+    old_total_tokens: Optional[List[int]] = None
+    after: int = 0
+
+    def kept_method(self): return 1
+    def lost_method(self): return 1
+    def before_rename(self, rows, columns): return rows
+
+class Sub(Batch):
+    pass
+
+class Phase(enum.Enum):
+    ONE = 1
+    TWO = 2
+    LEFT = 3
+""",
+    "srt/calls.py": BASE
+    + """
+class Params:
+    num: int = 0
+def fewer(a, b=1, extra=None): return a
+def renamed(a, group_size=1): return a
+def needs(a): return a
+def named(a, flag=False): return a
+def pair(a): return (a, a)
+def typed(count: int): return count
+def retiring(): return 1
+def same(a, b=1): return a
+""",
+    "srt/pool.py": BASE
+    + """
+class Pool:
+    def copy(self, rows): return rows
+    def old_hook(self): raise NotImplementedError()
+    def plain(self): return 1
+class Linker(ABC):
+    @abstractmethod
+    def load(self): ...
+class Spec:
+    def draft(self): return 1
+""",
+    "srt/core.py": BASE
+    + """
+from sglang.srt.pool import Pool
+class Core:
+    def __init__(self, pool: Pool, spec):
+        self.pool = pool
+        self.spec = spec
+    def run(self):
+        self.pool.copy([1])
+        self.pool.old_hook()
+        self.pool.plain()
+        return self.spec.draft()
+""",
+    "srt/target.py": "class Runner:\n    def step(self): return 1\n    def other(self): return 1\n",
+    "srt/tables.py": "TABLE = {'alpha': 1, 'beta': 2}\n",
+    "srt/meaning.py": "def shifted(rows): return rows\ndef steady(rows): return rows\n",
+    "srt/settings.py": "import os\nA = os.environ.get('SGLANG_OLD_SWITCH')\nB = os.environ.get('SGLANG_KEPT')\n",
+    "srt/server_args.py": BASE
+    + """
+@dataclasses.dataclass
+class ServerArgs:
+    model_path: str
+    lost_arg: int = 0
+    tp_size: int = 1
+
+    @staticmethod
+    def add_cli_args(parser):
+        parser.add_argument('--model-path')
+        parser.add_argument('--lost-arg', type=int)
+        parser.add_argument('--tp-size', type=int)
+        parser.add_argument('--policy', choices=['fcfs', 'lof'])
+""",
+    "launch_server.py": "from sglang.srt.server_args import ServerArgs\n",
+}
+
+NEW: dict[str, str] = {
+    **OLD,
+    "__init__.py": "__version__ = '0.5.2'\n",
+    "srt/names.py": BASE + "def stays(): return 1\n",
+    "srt/moved.py": "class Mover:\n    def go(self): return 1\n",
+    "srt/batch.py": BASE
+    + """
+@dataclasses.dataclass
+class Batch:
+    kept: int
+    new_total_tokens: Optional[List[int]] = None
+    after: int = 0
+
+    def kept_method(self): return 1
+    def after_rename(self, rows, columns): return rows
+
+class Sub(Batch):
+    pass
+
+class Phase(enum.Enum):
+    ONE = 1
+    TWO = 2
+""",
+    "srt/calls.py": BASE
+    + """
+class Params:
+    num: int = 0
+def fewer(a, b=1): return a
+def renamed(a, group_rows=1): return a
+def needs(a, mode): return a
+def named(a, *, flag=False): return a
+def pair(a): return (a, a, a)
+def typed(count: Params): return count
+def retiring():
+    raise RuntimeError('retiring() is gone: use calls.same() instead')
+def same(a, b=1, c=None): return a
+""",
+    "srt/pool.py": BASE
+    + """
+class Pool:
+    def copy(self, rows, mask=None): return rows
+    def new_hook(self, phase): raise NotImplementedError()
+    def plain(self): return 1
+class Linker(ABC):
+    @abstractmethod
+    def load(self): ...
+    @abstractmethod
+    def finish(self, index): ...
+class Spec:
+    def draft(self): return 1
+""",
+    "srt/core.py": BASE
+    + """
+from sglang.srt.pool import Pool
+class Core:
+    def __init__(self, pool: Pool, spec):
+        self.pool = pool
+        self.spec = spec
+    def run(self):
+        self.pool.copy([1], mask=None)
+        self.pool.new_hook(1)
+        self.pool.plain()
+        self.spec.future_map(1)
+        return self.spec.draft()
+""",
+    "srt/target.py": "class Runner:\n    def other(self): return 1\n",
+    "srt/tables.py": "TABLE = {'alpha': 1}\n",
+    "srt/settings.py": "import os\nB = os.environ.get('SGLANG_KEPT')\n",
+    "srt/server_args.py": BASE
+    + """
+@dataclasses.dataclass
+class ServerArgs:
+    model_path: str
+    tp_size: int = 1
+
+    @staticmethod
+    def add_cli_args(parser):
+        parser.add_argument('--model-path')
+        parser.add_argument('--tp-size', type=int)
+        parser.add_argument('--policy', choices=['fcfs'])
+""",
+}
+del NEW["srt/gone.py"]
+
+CONTRACTS = {
+    "meaning": """
+[contract]
+id = "meaning"
+title = "What rows are"
+target = "sglang.srt.meaning"
+provider = "sglang"
+sglang = ">=0.5.1"
+consumer = "backend"
+
+[[behaviours]]
+id = "rows-are-new"
+sglang = ">=0.5.2"
+was = "a list"
+now = "a record"
+use = "shifted(Rows(rows))"
+severity = "error"
+[behaviours.on]
+symbol = "sglang.srt.meaning:shifted"
+role = "caller"
+argument = "rows"
+position = 0
+unless_mentions = ["Rows"]
+""",
+    "spec": """
+[contract]
+id = "spec"
+title = "What a speculative algorithm provides"
+target = "sglang.srt.pool:Spec"
+provider = "backend"
+sglang = ">=0.5.1"
+consumer = "sglang"
+
+[[obligations]]
+name = "future_map"
+receivers = ["spec"]
+called = true
+sglang = ">=0.5.2"
+""",
+}
+
+
+class Fixture(NamedTuple):
+    """Plugins for one rule."""
+
+    fires: tuple[str, ...]
+    silent: tuple[str, ...]
+
+
+def at(name: str, text: str) -> str:
+    """A file's text, with its import of one upstream name in front."""
+    module, _, symbol = name.partition(":")
+    return f"from sglang.srt.{module} import {symbol}\n{text}\n"
+
+
+_POOL = "    def copy(self, rows, mask=None): return rows\n"
+
+FIXTURES: dict[str, Fixture] = {
+    "module-removed": Fixture(
+        ("import sglang.srt.gone\n", "def f():\n    import sglang.srt.gone as g\n    return g\n",
+         "import importlib\nimportlib.import_module('sglang.srt.gone')\n"),
+        ("try:\n    import sglang.srt.gone as m\nexcept ImportError:\n    import sglang.srt.names as m\n",
+         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import sglang.srt.gone\n",
+         "import sglang.srt\n", "from sglang.srt import names\n"),
+    ),
+    "symbol-removed": Fixture(
+        (at("names:dropped", "dropped()"), "from sglang.srt import names\nx = names.dropped\n",
+         "import sglang.srt.names as n\nn.dropped()\n",
+         "try:\n    from sglang.srt.names import dropped\nexcept ImportError:\n    pass\n"),
+        (at("names:stays", "stays()"),
+         "import sglang.srt.names as n\nif hasattr(n, 'dropped'):\n    n.dropped()\nelse:\n    n.stays()\n",
+         "import sglang.srt.names as n\nx = getattr(n, 'dropped', n.stays)\n",
+         "from sglang.srt.names import *\nstays()\n", "import sglang.srt.names as n\nn.never_was\n"),
+    ),
+    "symbol-moved": Fixture(
+        (at("names:Mover", "Mover()"), "def f():\n    from sglang.srt.names import Mover\n"),
+        ("try:\n    from sglang.srt.moved import Mover\nexcept ImportError:\n"
+         "    from sglang.srt.names import Mover\n\n\ndef f(x: Mover):\n    return x.go()\n",),
+    ),
+    "field-removed": Fixture(
+        (at("batch:Batch", "def f(b: Batch):\n    return b.lost_field"),
+         at("batch:Batch", "def f(b: 'Batch | None'):\n    return b.lost_field"),
+         at("batch:Sub", "class A:\n    def __init__(self, b: Sub):\n        self.b = b\n"
+            "    def f(self):\n        return self.b.lost_field"),
+         at("batch:Batch", "def f(b):\n    assert isinstance(b, Batch)\n    return b.lost_field"),
+         at("batch:Batch", "from typing import List\ndef f(bs: List[Batch]):\n"
+            "    return [b.lost_field for b in bs]"),
+         at("batch:Batch", "class Own:\n    def g(self, b):\n        return b.lost_field\n"
+            "    def f(self, b: Batch):\n        return self.g(b)")),
+        (at("batch:Batch", "def f(b: Batch):\n    return b.kept"),
+         at("batch:Batch", "def f(b: Batch):\n    return getattr(b, 'lost_field', None)"),
+         at("batch:Batch", "def f(b: Batch):\n    if hasattr(b, 'lost_field'):\n"
+            "        return b.lost_field\n    return b.kept"),
+         at("batch:Batch", "def f(b: Batch):\n    try:\n        return b.lost_field\n"
+            "    except AttributeError:\n        return b.kept"),
+         at("batch:Batch", "class Own(Batch):\n    lost_field = 1\n\n\ndef f(o: Own):\n"
+            "    return o.lost_field"),
+         "def f(b):\n    return b.lost_field\n"),
+    ),
+    "field-renamed": Fixture(
+        (at("batch:Batch", "def f(b: Batch):\n    return b.old_total_tokens"),),
+        (at("batch:Batch", "def f(b: Batch):\n    return b.after"),),
+    ),
+    "method-removed": Fixture(
+        (at("batch:Batch", "def f(b: Batch):\n    return b.lost_method()"),
+         at("batch:Batch", "def f(kept):\n    b = Batch(kept, 1)\n    return b.lost_method()")),
+        (at("batch:Batch", "def f(b: Batch):\n    return b.kept_method()"),),
+    ),
+    "method-renamed": Fixture(
+        (at("batch:Batch", "def f(b: Batch):\n    return b.before_rename(1, 2)"),),
+        (at("batch:Batch", "def f(b: Batch):\n    if hasattr(b, 'after_rename'):\n"
+            "        return b.after_rename(1, 2)\n    return b.before_rename(1, 2)"),),
+    ),
+    "enum-member-removed": Fixture(
+        (at("batch:Phase", "x = Phase.LEFT"), at("batch:Phase", "def f(p):\n    return p in {Phase.LEFT}")),
+        (at("batch:Phase", "x = [Phase.ONE, Phase.TWO.name, Phase.TWO.value, Phase['ONE']]"),
+         at("batch:Phase", "x = getattr(Phase, 'LEFT', Phase.TWO)")),
+    ),
+    "parameter-removed": Fixture(
+        (at("calls:fewer", "fewer(1, extra=2)"), at("calls:fewer", "fewer(1, 2, 3)"),
+         at("calls:fewer", "kw = dict(extra=1)\nfewer(1, **kw)"),
+         "from functools import partial\n" + at("calls:fewer", "f = partial(fewer, extra=3)")),
+        (at("calls:fewer", "fewer(1, 2)"), at("calls:fewer", "def f(*a, **k):\n    return fewer(*a, **k)"),
+         "import sglang\nfrom packaging.version import parse\n"
+         + at("calls:fewer", "if parse(sglang.__version__) < parse('0.5.2'):\n    fewer(1, extra=2)\n"
+              "else:\n    fewer(1)")),
+    ),
+    "parameter-renamed": Fixture(
+        (at("calls:renamed", "renamed(1, group_size=2)"),),
+        (at("calls:renamed", "renamed(1, 2)"),),
+    ),
+    "parameter-required": Fixture(
+        (at("calls:needs", "needs(1)"),),
+        (at("calls:same", "same(1)"), at("calls:needs", "def f(*a):\n    return needs(*a)")),
+    ),
+    "keyword-only": Fixture(
+        (at("calls:named", "named(1, True)"),),
+        (at("calls:named", "named(1, flag=True)"),),
+    ),
+    "return-changed": Fixture(
+        (at("calls:pair", "a, b = pair(1)"),),
+        (at("calls:pair", "a, *rest = pair(1)"), at("calls:pair", "a = pair(1)")),
+    ),
+    "override-signature": Fixture(
+        (at("pool:Pool", "class Own(Pool):\n    def copy(self, rows):\n        return rows"),
+         at("pool:Pool", "def mine(self, rows):\n    return rows\n\n\nPool.copy = mine")),
+        (at("pool:Pool", "class Own(Pool):\n" + _POOL),
+         at("pool:Pool", "class Own(Pool):\n    def copy(self, *a, **k):\n        return a"),
+         at("pool:Pool", "class Own(Pool):\n    def plain(self):\n        return 2")),
+    ),
+    "override-orphaned": Fixture(
+        (at("pool:Pool", "class Own(Pool):\n    def old_hook(self):\n        return 1"),),
+        (at("pool:Pool", "class Own(Pool):\n    def its_own(self):\n        return 1"),),
+    ),
+    "hook-missing": Fixture(
+        (at("pool:Linker", "class Own(Linker):\n    def load(self):\n        return 1"),),
+        (at("pool:Linker", "class Own(Linker):\n    def load(self):\n        return 1\n\n"
+            "    def finish(self, index):\n        return index"),
+         at("pool:Linker", "class Half(Linker):\n    def load(self):\n        return 1\n\n\n"
+            "class Own(Half):\n    def finish(self, index):\n        return index")),
+    ),
+    "patch-target-missing": Fixture(
+        (at("target:Runner", "def mine(self):\n    return 2\n\n\nRunner.step = mine"),
+         at("target:Runner", "setattr(Runner, 'step', lambda self: 2)"),
+         "from unittest import mock\nmock.patch('sglang.srt.target.Runner.step', lambda self: 1)\n"),
+        (at("target:Runner", "def mine(self):\n    return 2\n\n\nRunner.other = mine"),
+         at("target:Runner", "Runner.marker_of_ours = True")),
+    ),
+    "server-arg-removed": Fixture(
+        ("CMD = ['python', '-m', 'sglang.launch_server', '--lost-arg', '1']\n",
+         "CMD = 'python -m sglang.launch_server --model-path m --lost-arg 1'\n",
+         at("server_args:ServerArgs", "ServerArgs('m', lost_arg=1)"),
+         "CMD = ['python', '-m', 'sglang.launch_server', '--policy', 'lof']\n"),
+        ("CMD = ['python', '-m', 'sglang.launch_server', '--tp-size', '2', '--policy', 'fcfs']\n",
+         "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lost-arg')\n",
+         "CMD = ['python', 'train.py', '--lost-arg', '1']\n"),
+    ),
+    "env-removed": Fixture(
+        ("import os\nos.environ['SGLANG_OLD_SWITCH'] = '1'\n",),
+        ("import os\nos.environ['SGLANG_KEPT'] = '1'\nos.environ['SGLANG_OURS_ALONE'] = '1'\n",),
+    ),
+    "dtype-changed": Fixture(
+        (at("calls:typed", "typed(3)"), at("calls:typed", "def f(a, b):\n    return typed(a - b)")),
+        (at("calls:typed", "def f(x):\n    return typed(x)"),),
+    ),
+    "registry-removed": Fixture(
+        (at("tables:TABLE", "x = TABLE['beta']"),),
+        (at("tables:TABLE", "x = TABLE['alpha']\ny = TABLE.get('beta')"),),
+    ),
+    "obligation-unmet": Fixture(
+        (at("pool:Spec", "class Own(Spec):\n    pass"),),
+        (at("pool:Spec", "class Own(Spec):\n    def future_map(self, n):\n        return n"),
+         at("pool:Spec", "class Own(Spec):\n    def __getattr__(self, name):\n        return 1")),
+    ),
+    "guard-wrong": Fixture(
+        ("import sglang\nfrom packaging import version\n"
+         "if version.parse(sglang.__version__) >= version.parse('0.5.2'):\n"
+         "    from sglang.srt.names import dropped\nelse:\n    from sglang.srt.names import stays\n",),
+        ("import sglang\nfrom packaging import version\n"
+         "if version.parse(sglang.__version__) >= version.parse('0.5.2'):\n"
+         "    from sglang.srt.names import stays\nelse:\n    from sglang.srt.names import dropped\n",),
+    ),
+    "retired": Fixture(
+        (at("calls:retiring", "retiring()"),),
+        (at("calls:retiring", "f = retiring"),),
+    ),
+    "behaviour-changed": Fixture(
+        (at("meaning:shifted", "shifted([1])"),),
+        (at("meaning:shifted", "def f(Rows):\n    return shifted(Rows([1]))"),
+         at("meaning:steady", "steady([1])")),
+    ),
+}  # fmt: skip
+"""Rule → its fixtures. Each firing one gives that rule in 0.5.2 and nothing in 0.5.1."""

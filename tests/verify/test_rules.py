@@ -1,0 +1,89 @@
+"""Every rule fires on its own fixtures, stays silent on its others, and minds nobody else's."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sglang_contracts.report.words import WORDINGS
+from sglang_contracts.verify.finding import Finding, Severity
+
+_SPEC = importlib.util.spec_from_file_location("_fixtures", Path(__file__).with_name("imaginary.py"))
+assert _SPEC is not None and _SPEC.loader is not None
+_MODULE = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_MODULE)
+FIXTURES = _MODULE.FIXTURES
+
+FIRING = [
+    pytest.param(rule, text, id=f"{rule}-{number}")
+    for rule, fixture in FIXTURES.items()
+    for number, text in enumerate(fixture.fires)
+]
+SILENT = [
+    pytest.param(text, id=f"{rule}-{number}")
+    for rule, fixture in FIXTURES.items()
+    for number, text in enumerate(fixture.silent)
+]
+CheckText = Callable[[str], dict[str, list[Finding]]]
+
+
+def test_every_rule_has_fixtures_of_both_kinds() -> None:
+    lacking = [
+        rule for rule in WORDINGS
+        if rule not in FIXTURES or not FIXTURES[rule].fires or not FIXTURES[rule].silent
+    ]  # fmt: skip
+    assert lacking == []
+    assert set(FIXTURES) <= set(WORDINGS)
+
+
+@pytest.mark.parametrize(("rule", "text"), FIRING)
+def test_a_rule_fires_on_its_fixture_and_no_other_rule_does(
+    rule: str, text: str, check_text: CheckText
+) -> None:
+    found = check_text(text)
+    assert [f.rule for f in found["0.5.1"]] == []
+    assert {f.rule for f in found["0.5.2"]} == {rule}
+
+
+@pytest.mark.parametrize(("rule", "text"), FIRING)
+def test_a_finding_is_dated_and_placed(rule: str, text: str, check_text: CheckText) -> None:
+    for finding in check_text(text)["0.5.2"]:
+        assert finding.first_broken == "0.5.2"
+        assert finding.last_ok == "0.5.1"
+        assert finding.locations
+        for place in finding.locations:
+            assert place.file == "plugin.py"
+            assert 1 <= place.line <= len(text.splitlines())
+
+
+@pytest.mark.parametrize("text", SILENT)
+def test_nothing_is_said_where_nothing_breaks(text: str, check_text: CheckText) -> None:
+    found = check_text(text)
+    assert [(f.rule, f.symbol) for f in found["0.5.1"] + found["0.5.2"]] == []
+
+
+def test_a_swallowed_import_error_without_a_way_out_is_a_warning(check_text: CheckText) -> None:
+    text = "try:\n    from sglang.srt.names import dropped\nexcept ImportError:\n    dropped = None\n"
+    [finding] = check_text(text)["0.5.2"]
+    assert finding.severity is Severity.WARNING
+
+
+def test_an_import_error_that_is_raised_again_is_an_error(check_text: CheckText) -> None:
+    text = (
+        "try:\n    from sglang.srt.names import dropped\n"
+        "except ImportError as e:\n    raise RuntimeError('no') from e\n"
+    )
+    [finding] = check_text(text)["0.5.2"]
+    assert finding.severity is Severity.ERROR
+
+
+def test_what_a_plugin_sets_itself_it_may_read(check_text: CheckText) -> None:
+    text = (
+        "from sglang.srt.batch import Batch\n\n\ndef prepare(b: Batch):\n    b.lost_field = 1\n\n\n"
+        "def f(b: Batch):\n    return b.lost_field\n"
+    )
+    found = check_text(text)["0.5.2"]
+    assert not [f for f in found if f.severity is Severity.ERROR]

@@ -33,8 +33,21 @@ def advise(catalog: Catalog, release: str, spelling: str) -> str:
     instead = _instead(release, spelling)
     if instead:
         return f"{said}. Use {instead}"
-    close = [each for each in near_misses(catalog, spelling) if _there(catalog, release, each)]
+    if spelling.endswith(")"):
+        return said  # the signature stands beside it: that is closer than any other name
+    close = [
+        each
+        for each in near_misses(catalog, spelling)
+        if _is_near(spelling, each) and _there(catalog, release, each)
+    ]
     return f"{said}. Close to it in {release}: {', '.join(close)}" if close else said
+
+
+def _is_near(spelling: str, other: str) -> bool:
+    """The same name elsewhere, or another one in the same module: not a likeness of letters."""
+    module, _, qual = spelling.partition(":")
+    place, _, name = other.partition(":")
+    return module == place or not qual or qual.rpartition(".")[2] == name.rpartition(".")[2]
 
 
 def _there(catalog: Catalog, release: str, spelling: str) -> bool:

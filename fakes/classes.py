@@ -20,7 +20,6 @@ from sglang_contracts.surface import Symbol
 from sglang_contracts.surface.model import (
     Attribute,
     Class,
-    Function,
     Kind,
     Parameter,
     ParameterKind,
@@ -66,12 +65,6 @@ class FakeEnumMeta(enum.EnumMeta):
         if not name.startswith("_") and name in cls._member_map_:
             return cls._member_map_[name]
         raise missing_member(cls, name, f"type object {cls.__name__!r} has no attribute {name!r}")
-
-
-class _Text(str):
-    """An annotation's text that ``dataclasses`` must not try to look up in a module."""
-
-    __slots__ = ()
 
 
 def missing_member(cls: type, name: str, plain: str) -> AttributeError:
@@ -127,15 +120,14 @@ def make_class(fake: Fake, symbol: Symbol) -> type:
     if node.kind & Kind.DATACLASS:
         return _dataclass(fake, symbol, node, bases, namespace)
     if kind & _RECORDS and "__init__" not in node.methods:
-        namespace["__init__"] = _record_init(fake, symbol, node)
+        namespace["__init__"] = _record_init(fake, symbol)
     return _new(symbol.qual, bases, namespace)
 
 
 def _new(qual: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
     name = qual.rpartition(".")[2]
-    metas = {type(each) for each in bases}
-    plain = all(issubclass(each, (type, FakeMeta)) and each in _PLAIN for each in metas)
-    meta = {"metaclass": FakeMeta} if plain else {}
+    plain = all(type(each) in _PLAIN for each in bases)
+    meta = {"metaclass": FakeMeta} if plain else {}  # else the foreign base's own
     for chosen in (bases, tuple(each for each in bases if BORN in vars(each)), ()):
         try:
             return types.new_class(name, chosen, dict(meta), lambda ns: ns.update(namespace))
@@ -154,15 +146,11 @@ def _bases(fake: Fake, symbol: Symbol, node: Class) -> list[type]:
         name = text.partition("[")[0]
         found: Any = fake.base_of(symbol, name)
         if not isinstance(found, type) or name.rpartition(".")[2] in ("Generic", "Protocol"):
-            found = _subscriptable() if "[" in text or name.endswith("Generic") else object
+            found = _Generic if "[" in text or name.endswith("Generic") else object
         if found not in out and found is not object:
             out.append(found)
     # A base that another one already derives from would make the order impossible.
     return [each for each in out if not any(each is not o and issubclass(o, each) for o in out)]
-
-
-def _subscriptable() -> type:
-    return _Generic
 
 
 class _Generic:
@@ -312,9 +300,8 @@ def _field_value(
     return value
 
 
-def _record_init(fake: Fake, symbol: Symbol, node: Class) -> Callable[..., None]:
+def _record_init(fake: Fake, symbol: Symbol) -> Callable[..., None]:
     """The constructor of a ``msgspec.Struct`` or pydantic model: it stores its fields."""
-    del node
     parameters = [Parameter("self")]
     keyword_only = bool(fake.surface.kind(symbol) & (Kind.KW_ONLY | Kind.PYDANTIC))
     makers: dict[str, Callable[[], Any]] = {}
@@ -412,12 +399,6 @@ def _enum_value(
         return f"{symbol.name}.{member}" if textual else enum.auto()
 
 
-def constructor(fake: Fake, symbol: Symbol) -> Function | None:
-    """The recorded constructor of a class, its own or inherited."""
-    found = fake.surface.member(symbol, "__init__")
-    return found.node if found is not None and isinstance(found.node, Function) else None
-
-
 def initialise(fake: Fake, held: Any, module: str, owner: str, given: dict[str, Any]) -> None:
     """Set those attributes of ``self`` that the recorded expressions tell from the arguments.
 
@@ -434,6 +415,3 @@ def initialise(fake: Fake, held: Any, module: str, owner: str, given: dict[str, 
             except NoValueError:
                 continue
             setattr(held, name, value)
-
-
-__all__ = ["BORN", "FakeEnumMeta", "FakeMeta", "behaviour", "fields", "initialise", "make_class"]

@@ -23,16 +23,15 @@ from sglang_contracts.surface import Catalog, Symbol
 from sglang_contracts.surface.model import Class, Condition, Function, Module, Value
 
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
-_LOCAL_NAMES = ("__builtins__", "__annotations__", "__wrapped__")
 
 
 class FakeModule(types.ModuleType):
     """A module of a faked release; its names are made when first read."""
 
-    def __init__(self, fake: Fake, name: str, record: Module | None, below: bool) -> None:
+    def __init__(self, fake: Fake, name: str, record: Module | None) -> None:
         super().__init__(name, f"{name} of SGLang {fake.release}, as recorded (a fake).")
         self.__dict__["_fake_"] = fake
-        if record is None or record.package or below:
+        if record is None or record.package:  # no record: a folder without an __init__.py
             self.__path__: list[str] = []
         if record is not None and record.exports is not None:
             self.__all__ = record.exports
@@ -110,9 +109,7 @@ class Fake:
         if made is None:
             if not self.surface.has_module(name):
                 raise KeyError(name)
-            record = self.surface.module(name)
-            below = record is None
-            made = self.modules[name] = FakeModule(self, name, record, below)
+            made = self.modules[name] = FakeModule(self, name, self.surface.module(name))
         return made
 
     def names(self, module: str) -> set[str]:

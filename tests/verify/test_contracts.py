@@ -94,6 +94,8 @@ def test_every_bound_moved_by_one_release_is_reported(catalog, contracts):
             (clause.id, clause.sglang)
             for contract, clause in by_release[release]
             if check_clause(contract, clause, facts) is None
+            # Where a release computes a flag's choices, no text tells which values it takes.
+            and not (clause.kind is Kind.FLAG_VALUE and facts.any_value(clause))
         ]
     assert missed == []
 

@@ -117,6 +117,18 @@ class Differences:
             return loc
         return symbol("sglang.srt.mem_cache.memory_pool:KVWriteLoc")(loc)
 
+    # Clause kv-pool-mla/set_kv_buffer: since 0.5.20 it asks the runtime context whether keys are
+    # spread over ranks, and that refuses to answer before a server has published its settings.
+    @contextlib.contextmanager
+    def single_rank(self) -> Iterator[None]:
+        """Within it an MLA pool can be written to without a server: there is one rank."""
+        if not self.since("0.5.20"):
+            yield
+            return
+        get_parallel = symbol("sglang.srt.runtime_context:get_parallel")
+        with get_parallel().override(dcp_enabled=False):
+            yield
+
     # Clause plugin-loading/plugins:load_plugins: the platform mechanism starts with 0.5.11.
     @property
     def has_platforms(self) -> bool:

@@ -6,6 +6,7 @@ condition, so that a release decides later which branch it takes. Function bodie
 the module's own names are all known. Nothing is executed and nothing upstream is looked at.
 """
 
+# ruff: noqa: N802, N815, D102 - methods are named after the syntax nodes they walk
 from __future__ import annotations
 
 import ast
@@ -32,26 +33,70 @@ from sglang_contracts.plugin.nodes import Nodes
 DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 _BUILTINS = frozenset(dir(builtins))
-_OTHER_FRAMEWORKS = frozenset({"vllm", "tensorrt_llm", "lmdeploy", "transformers_neuronx", "mlc_llm"})
+_OTHER_FRAMEWORKS = frozenset(
+    {"vllm", "tensorrt_llm", "lmdeploy", "transformers_neuronx", "mlc_llm"}
+)
 _ELEMENTS = frozenset(
     {
-        "List", "list", "Sequence", "Iterable", "Iterator", "Set", "set", "FrozenSet", "frozenset",
-        "Deque", "deque", "Collection", "MutableSequence", "AsyncIterator", "AsyncIterable",
-        "Generator", "AsyncGenerator", "KeysView", "ValuesView",
+        "List",
+        "list",
+        "Sequence",
+        "Iterable",
+        "Iterator",
+        "Set",
+        "set",
+        "FrozenSet",
+        "frozenset",
+        "Deque",
+        "deque",
+        "Collection",
+        "MutableSequence",
+        "AsyncIterator",
+        "AsyncIterable",
+        "Generator",
+        "AsyncGenerator",
+        "KeysView",
+        "ValuesView",
     }
-)  # fmt: skip
+)
 _MAPPINGS = frozenset(
     {"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict"}
 )
 _TRANSPARENT = frozenset(
-    {"Optional", "ClassVar", "Final", "Annotated", "Awaitable", "Coroutine", "Required",
-     "NotRequired", "ReadOnly", "InitVar", "ContextManager", "AsyncContextManager", "ref"}
-)  # fmt: skip
+    {
+        "Optional",
+        "ClassVar",
+        "Final",
+        "Annotated",
+        "Awaitable",
+        "Coroutine",
+        "Required",
+        "NotRequired",
+        "ReadOnly",
+        "InitVar",
+        "ContextManager",
+        "AsyncContextManager",
+        "ref",
+    }
+)
 _LITERALS = {
-    "int": "int", "float": "float", "str": "str", "bool": "bool", "bytes": "str", "list": "list",
-    "dict": "dict", "tuple": "tuple", "set": "list", "len": "int", "sum": "number",
-    "abs": "number", "round": "number", "sorted": "list", "range": "list", "repr": "str",
-}  # fmt: skip
+    "int": "int",
+    "float": "float",
+    "str": "str",
+    "bool": "bool",
+    "bytes": "str",
+    "list": "list",
+    "dict": "dict",
+    "tuple": "tuple",
+    "set": "list",
+    "len": "int",
+    "sum": "number",
+    "abs": "number",
+    "round": "number",
+    "sorted": "list",
+    "range": "list",
+    "repr": "str",
+}
 _HARMLESS_CALLS = frozenset({"getLogger", "get_logger", "setLevel", "init_logger", "entry_points"})
 _HOOK_KINDS = frozenset({"replace", "around", "before", "after"})
 
@@ -246,8 +291,9 @@ class Flow:
     def foreign(self, module: str, name: str) -> int:
         """What other libraries bind; only the few that matter have a value."""
         if module in {"importlib.metadata", "importlib_metadata", "pkg_resources"} and name in {
-            "version", "get_distribution",
-        }:  # fmt: skip
+            "version",
+            "get_distribution",
+        }:
             return self.nodes.add("literal", f"{module}.{name}")
         return self.nodes.add("foreign", module, name)
 
@@ -315,14 +361,25 @@ class Flow:
                 kind = "static"
             elif name == "classmethod":
                 kind = "class"
-            elif name in {"property", "cached_property", "abstractproperty"}:
-                kind = "property"
-            elif name in {"setter", "deleter", "getter"}:
+            elif name in {"property", "cached_property", "abstractproperty"} or name in {
+                "setter",
+                "deleter",
+                "getter",
+            }:
                 kind = "property"
             elif name in {"overload"}:
                 kind = "overload"
-            elif name not in {"abstractmethod", "override", "torch", "no_grad", "inference_mode",
-                              "wraps", "lru_cache", "cache", "final"}:  # fmt: skip
+            elif name not in {
+                "abstractmethod",
+                "override",
+                "torch",
+                "no_grad",
+                "inference_mode",
+                "wraps",
+                "lru_cache",
+                "cache",
+                "final",
+            }:
                 wrapped = True
             value = self.expr(decorator)
             if isinstance(decorator, ast.Call):
@@ -330,8 +387,11 @@ class Flow:
         index = self.signature(node, node.args, node.name, owner, kind)
         record = self.file.functions[index]
         record.wrapped = wrapped
-        body = [each for each in node.body if not (
-            isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]  # fmt: skip
+        body = [
+            each
+            for each in node.body
+            if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        ]
         record.stub = len(body) == 1 and isinstance(body[0], ast.Raise)
         if node.returns is not None:
             record.annotation = self.annotation(node.returns)
@@ -393,9 +453,17 @@ class Flow:
         if owner and record.parameters and kind != "static":
             first = record.parameters[0].name
             if record.parameters[0].kind <= 1:
-                special = "ownclass" if kind == "class" or name in {
-                    "__new__", "__init_subclass__", "__class_getitem__",
-                } else "self"  # fmt: skip
+                special = (
+                    "ownclass"
+                    if kind == "class"
+                    or name
+                    in {
+                        "__new__",
+                        "__init_subclass__",
+                        "__class_getitem__",
+                    }
+                    else "self"
+                )
                 scope.names[first] = self.nodes.add(special, owner)
         self.pending.append((scope, self.guard, node, index))
         return index
@@ -472,8 +540,11 @@ class Flow:
         with self.silently():
             value = self.expr(node.target)
         if isinstance(node.target, ast.Attribute):
-            self.expr(ast.copy_location(
-                ast.Attribute(node.target.value, node.target.attr, ast.Load()), node.target))
+            self.expr(
+                ast.copy_location(
+                    ast.Attribute(node.target.value, node.target.attr, ast.Load()), node.target
+                )
+            )
         self.assign(node.target, self.nodes.literal("number") if value else UNKNOWN, None)
 
     def assign(self, target: ast.expr, value: int, source: ast.expr | None) -> None:
@@ -669,9 +740,10 @@ class Flow:
         suppressed: list[str] = []
         for item in node.items:
             value = self.expr(item.context_expr)
-            if isinstance(item.context_expr, ast.Call) and guards.last_name(
-                item.context_expr.func
-            ) == "suppress":
+            if (
+                isinstance(item.context_expr, ast.Call)
+                and guards.last_name(item.context_expr.func) == "suppress"
+            ):
                 for arg in item.context_expr.args:
                     suppressed += guards.caught(arg)
             if item.optional_vars is not None:
@@ -707,8 +779,9 @@ class Flow:
                 node.lineno,
                 names,
                 way_out=way_out or self.later_way_out(node, relevant),
-                raises=all(guards.raises(h.body) and not guards.is_way_out(h.body[:-1])
-                           for h in relevant),
+                raises=all(
+                    guards.raises(h.body) and not guards.is_way_out(h.body[:-1]) for h in relevant
+                ),
             )
         )
         before = dict(self.scope.names)
@@ -794,8 +867,10 @@ class Flow:
         self.expr(node.test)
         known = condition != UNKNOWN
         following = self.following(node)
-        else_out = guards.is_way_out(node.orelse) or guards.raises(node.orelse) or (
-            not node.orelse and guards.leaves(node.body) and guards.is_way_out(following)
+        else_out = (
+            guards.is_way_out(node.orelse)
+            or guards.raises(node.orelse)
+            or (not node.orelse and guards.leaves(node.body) and guards.is_way_out(following))
         )
         body_out = guards.is_way_out(node.body) or guards.raises(node.body)
         positive = negative = self.guard
@@ -956,8 +1031,20 @@ class Flow:
     def decided(self, node: int, depth: int = 0) -> bool:
         """Whether a release alone decides the truth of a value."""
         op, *rest = self.nodes.table[node]
-        if op in {"tried", "version-is", "has", "not", "and", "or", "went", "always", "never",
-                  "truth", "own", "probe"}:  # fmt: skip
+        if op in {
+            "tried",
+            "version-is",
+            "has",
+            "not",
+            "and",
+            "or",
+            "went",
+            "always",
+            "never",
+            "truth",
+            "own",
+            "probe",
+        }:
             return True
         if op == "select" and depth < 4:
             return True
@@ -980,8 +1067,13 @@ class Flow:
                 else self.nodes.add("not", present)
             )
         symbols = {
-            ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-        }  # fmt: skip
+            ast.Lt: "<",
+            ast.LtE: "<=",
+            ast.Gt: ">",
+            ast.GtE: ">=",
+            ast.Eq: "==",
+            ast.NotEq: "!=",
+        }
         symbol = symbols.get(type(op), "")
         if not symbol:
             return UNKNOWN
@@ -1068,9 +1160,21 @@ class Flow:
             return self.display(held, depth + 1) if held is not None else None
         if isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
             return node
-        if isinstance(node, ast.Call) and len(node.args) == 1 and guards.last_name(node.func) in {
-            "list", "tuple", "set", "frozenset", "sorted", "reversed", "enumerate",
-        } and guards.last_name(node.func) != "enumerate":  # fmt: skip
+        if (
+            isinstance(node, ast.Call)
+            and len(node.args) == 1
+            and guards.last_name(node.func)
+            in {
+                "list",
+                "tuple",
+                "set",
+                "frozenset",
+                "sorted",
+                "reversed",
+                "enumerate",
+            }
+            and guards.last_name(node.func) != "enumerate"
+        ):
             return self.display(node.args[0], depth + 1)
         return None
 
@@ -1157,8 +1261,8 @@ class Flow:
             case ast.Name(id=name) if name in _LITERALS and self.scope.find(name) is None:
                 return self.nodes.literal(_LITERALS[name])
             case ast.Name() | ast.Attribute():
-                value = self.expr(node)
-                return self.nodes.add("instance", value) if value else UNKNOWN
+                found = self.expr(node)
+                return self.nodes.add("instance", found) if found else UNKNOWN
             case _:
                 return UNKNOWN
 
@@ -1283,10 +1387,16 @@ class Flow:
         condition = self.condition(node.test)
         self.expr(node.test)
         if condition:
-            yes = self.where(self.guard, kind="if", condition=condition, line=node.lineno,
-                             way_out=not guards.is_flag(node.orelse) or True)  # fmt: skip
-            no = self.where(self.guard, kind="if", condition=condition, positive=False,
-                            line=node.lineno)  # fmt: skip
+            yes = self.where(
+                self.guard,
+                kind="if",
+                condition=condition,
+                line=node.lineno,
+                way_out=not guards.is_flag(node.orelse) or True,
+            )
+            no = self.where(
+                self.guard, kind="if", condition=condition, positive=False, line=node.lineno
+            )
             saved = dict(self.scope.names)
             with self.under(yes):
                 one = self.expr(node.body)
@@ -1318,9 +1428,12 @@ class Flow:
             condition = self.condition(each)
             if condition:
                 self.guard = self.where(
-                    self.guard, kind="if", condition=condition, positive=positive,
+                    self.guard,
+                    kind="if",
+                    condition=condition,
+                    positive=positive,
                     line=node.lineno,
-                )  # fmt: skip
+                )
             self.narrow(each, positive)
         self.guard = outer
         self.scope.names, self.scope.narrowed = saved, narrowed
@@ -1371,10 +1484,12 @@ class Flow:
     def elements(self, node: ast.List | ast.Set) -> list[int]:
         """Values of a display; dotted strings in it are alternatives of one group."""
         texts = [
-            each for each in node.elts
-            if isinstance(each, ast.Constant) and isinstance(each.value, str)
+            each
+            for each in node.elts
+            if isinstance(each, ast.Constant)
+            and isinstance(each.value, str)
             and DOTTED.match(each.value)
-        ]  # fmt: skip
+        ]
         before = len(self.file.uses)
         values = [self.expr(each) for each in node.elts]
         if len(texts) > 1 and not self.quiet:
@@ -1395,8 +1510,9 @@ class Flow:
             return
         first, second = elements[0], elements[1]
         if not (isinstance(first, ast.Constant) and isinstance(second, ast.Constant)):
-            if all(isinstance(each, (ast.Tuple, ast.List)) and len(each.elts) >= 2
-                   for each in elements):  # fmt: skip
+            if all(
+                isinstance(each, (ast.Tuple, ast.List)) and len(each.elts) >= 2 for each in elements
+            ):
                 key = (node.lineno, node.col_offset)
                 before = len(self.file.uses)
                 self.groups.setdefault(key, len(self.groups) + 1)
@@ -1423,10 +1539,14 @@ class Flow:
                 if isinstance(value, ast.Dict) and texts and DOTTED.match(texts[0]):
                     keys += 1
                     for inner in value.keys:
-                        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-                            if _IDENTIFIER.match(inner.value):
-                                self.use(UseKind.DOTTED, self.nodes.add(
-                                    "dotted", f"{texts[0]}:{inner.value}"), inner)  # fmt: skip
+                        if (isinstance(inner, ast.Constant) and isinstance(inner.value, str)) and (
+                            _IDENTIFIER.match(inner.value)
+                        ):
+                            self.use(
+                                UseKind.DOTTED,
+                                self.nodes.add("dotted", f"{texts[0]}:{inner.value}"),
+                                inner,
+                            )
             values.append(self.expr(value))
         del before
         return self.nodes.add("dict", UNKNOWN if UNKNOWN in values else self.nodes.union(values))
@@ -1451,8 +1571,9 @@ class Flow:
                 self.expr(test)
                 condition = self.condition(test)
                 if condition:
-                    self.guard = self.where(self.guard, kind="if", condition=condition,
-                                            line=node.lineno)  # fmt: skip
+                    self.guard = self.where(
+                        self.guard, kind="if", condition=condition, line=node.lineno
+                    )
                 self.narrow(test, True)
         values = [self.expr(each) for each in results]
         self.guard = guard
@@ -1512,9 +1633,12 @@ class Flow:
                     self.mention(keyword.arg)
                     record.keywords[keyword.arg] = self.expr(keyword.value)
         key = (
-            tuple(record.positional), tuple(record.names), tuple(record.keywords.items()),
-            record.star, record.double_star,
-        )  # fmt: skip
+            tuple(record.positional),
+            tuple(record.names),
+            tuple(record.keywords.items()),
+            record.star,
+            record.double_star,
+        )
         index = self.forms.get(key)
         if index is None:
             index = self.forms[key] = len(self.file.forms)
@@ -1544,12 +1668,13 @@ class Flow:
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):
                         keys[key.value] = self.expr(value)
                 return keys
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                if node.func.id == "dict":
-                    for keyword in node.keywords:
-                        if keyword.arg is not None:
-                            keys[keyword.arg] = self.expr(keyword.value)
-                    return keys
+            if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) and (
+                node.func.id == "dict"
+            ):
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        keys[keyword.arg] = self.expr(keyword.value)
+                return keys
         return None
 
     def ex_Call(self, node: ast.Call) -> int:
@@ -1566,31 +1691,49 @@ class Flow:
                 with self.silently():
                     self.expr(arg)
             return UNKNOWN
-        if name in ("import_module", "__import__", "resolve_name", "import_string",
-                    "lazy_import", "find_spec") and node.args:  # fmt: skip
+        if (
+            name
+            in (
+                "import_module",
+                "__import__",
+                "resolve_name",
+                "import_string",
+                "lazy_import",
+                "find_spec",
+            )
+            and node.args
+        ):
             return self.dynamic_import(node, name)
         if name == "partial" and node.args:
             return self.partial(node)
         if name == "cast" and len(node.args) == 2:
             self.expr(node.args[1])
             return self.annotation(node.args[0])
-        if name == "wraps" or (isinstance(func, ast.Call) and guards.last_name(func.func) == "wraps"):
+        if name == "wraps" or (
+            isinstance(func, ast.Call) and guards.last_name(func.func) == "wraps"
+        ):
             for arg in node.args:
                 value = self.expr(arg)
             if isinstance(func, ast.Call):
                 self.expr(func)
                 return value if node.args else UNKNOWN
             return UNKNOWN
-        if name in ("version", "get_distribution") and node.args and self.texts(
-            node.args[0]
-        ) == ["sglang"]:
+        if (
+            name in ("version", "get_distribution")
+            and node.args
+            and self.texts(node.args[0]) == ["sglang"]
+        ):
             return self.nodes.add("version", "text")
         callee = self.expr(func)
         before = len(self.file.uses)
         form = self.form(node)
         if self.wraps_version(node, form):
-            return self.nodes.add("version", "parsed" if name in ("parse", "Version", "V",
-                                  "parse_version", "LooseVersion") else "tuple")  # fmt: skip
+            return self.nodes.add(
+                "version",
+                "parsed"
+                if name in ("parse", "Version", "V", "parse_version", "LooseVersion")
+                else "tuple",
+            )
         self.hook(node, UNKNOWN, decorator=False)
         self.patch_call(node, form)
         if name in ("update",) and isinstance(func, ast.Attribute):
@@ -1816,7 +1959,9 @@ class Flow:
         for text in texts:
             if DOTTED.match(text) or text == "sglang":
                 value = self.nodes.add("dotted", text)
-                self.use(UseKind.DOTTED, value, node, name="probe" if name == "find_spec" else "import")
+                self.use(
+                    UseKind.DOTTED, value, node, name="probe" if name == "find_spec" else "import"
+                )
                 found.append(value)
             else:
                 found.append(UNKNOWN)
@@ -1848,8 +1993,11 @@ class Flow:
         kind = ""
         for arg in [*node.args[1:], *[k.value for k in node.keywords]]:
             last = guards.last_name(arg).lower()
-            text = arg.value.lower() if isinstance(arg, ast.Constant) and isinstance(
-                arg.value, str) else last  # fmt: skip
+            text = (
+                arg.value.lower()
+                if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
+                else last
+            )
             if text in _HOOK_KINDS:
                 kind = text
         functions = [value for value in others if value and self.callable_value(value)]
@@ -1876,9 +2024,17 @@ class Flow:
     def callable_value(self, value: int) -> bool:
         """Whether a value may be a function or class of the plugin."""
         return self.nodes.op(value) in {
-            "ownfunc", "ownclass", "own", "call", "partial", "attr", "wrapped", "import", "tried",
+            "ownfunc",
+            "ownclass",
+            "own",
+            "call",
+            "partial",
+            "attr",
+            "wrapped",
+            "import",
+            "tried",
             "select",
-        }  # fmt: skip
+        }
 
     def patch_call(self, node: ast.Call, form: int) -> None:
         """``patch.object(Class, "name", function)`` and the like."""

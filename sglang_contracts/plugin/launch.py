@@ -8,6 +8,7 @@ no launch command of SGLang's says nothing: in a text file flags count only afte
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -94,9 +95,11 @@ def scan_text(text: str, kind: str) -> list[Word]:
         if _END.match(line) or not stripped:
             active = False
             continue
-        if kind == "yaml" and len(line) - len(line.lstrip()) < indent and not (
-            stripped.startswith("-") or "args" in stripped
-        ):  # fmt: skip
+        if (
+            kind == "yaml"
+            and len(line) - len(line.lstrip()) < indent
+            and not (stripped.startswith("-") or "args" in stripped)
+        ):
             active = False
             continue
         found += _flags(line, number, 0)
@@ -139,8 +142,11 @@ def scan_python(tree: ast.Module) -> list[Word]:
     launches = False
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(
-                node.func, "id", "")  # fmt: skip
+            name = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
             if name == "add_argument":
                 own.update(id(arg) for arg in node.args)
             if name == "prepare_server_args":
@@ -151,13 +157,16 @@ def scan_python(tree: ast.Module) -> list[Word]:
                 launches = True
         elif isinstance(node, (ast.List, ast.Tuple)):
             plain = [_text(each) for each in node.elts]
-            for one, other in zip(plain, plain[1:], strict=False):
+            for one, other in itertools.pairwise(plain):
                 if one == "sglang" and other == "serve":
                     launches = True
-    documents = {id(node.body[0].value) for node in ast.walk(tree)
-                 if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef,
-                                      ast.AsyncFunctionDef))
-                 and node.body and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+    documents = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
     followers: dict[int, str | None] = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.List, ast.Tuple)):

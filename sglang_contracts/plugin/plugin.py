@@ -64,8 +64,6 @@ def load_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Plugin:
     return Plugin(sources.name, sources.version, sources.path, files, total.hexdigest())
 
 
-
-
 class _Cache:
     """Records of files by digest, in one msgpack file; a broken or read-only cache is no error."""
 

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import sys
 import tokenize
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -28,15 +29,35 @@ FILES = 20_000
 
 _SKIPPED_FOLDERS = frozenset(
     {
-        ".git", ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "__pycache__", "node_modules",
-        ".mypy_cache", ".ruff_cache", ".pytest_cache", "build", ".eggs", "site-packages",
+        ".git",
+        ".hg",
+        ".svn",
+        ".tox",
+        ".nox",
+        ".venv",
+        "venv",
+        "__pycache__",
+        "node_modules",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".pytest_cache",
+        "build",
+        ".eggs",
+        "site-packages",
         ".ipynb_checkpoints",
     }
-)  # fmt: skip
+)
 _KINDS = {
-    ".sh": "shell", ".bash": "shell", ".zsh": "shell", ".env": "shell", ".yaml": "yaml",
-    ".yml": "yaml", ".md": "markdown", ".markdown": "markdown", ".dockerfile": "docker",
-}  # fmt: skip
+    ".sh": "shell",
+    ".bash": "shell",
+    ".zsh": "shell",
+    ".env": "shell",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".dockerfile": "docker",
+}
 
 
 class Source(msgspec.Struct):
@@ -150,9 +171,9 @@ def _project(root: Path) -> tuple[str, str]:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return "", ""
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ImportError:  # Python 3.10
+    else:
         import tomli as tomllib
     try:
         project = tomllib.loads(text).get("project", {})

@@ -74,10 +74,14 @@ class Behaviours:
         """Places that a clause may hit, by names alone: no release is looked at."""
         mentions = [set(file.mentions.get(-1, ())) | set(file.strings) for file in self.files]
         dotted = [
-            {part for node in file.nodes if node[0] == "dotted"
-             for part in node[1].replace(":", ".").split(".")}
+            {
+                part
+                for node in file.nodes
+                if node[0] == "dotted"
+                for part in node[1].replace(":", ".").split(".")
+            }
             for file in self.files
-        ]  # fmt: skip
+        ]
         found: list[Candidate] = []
         for number, clause in enumerate(self.clauses):
             if clause.kind is Kind.OBLIGATION:
@@ -105,11 +109,11 @@ class Behaviours:
                 if on.symbol.startswith("flag:"):
                     found += self._namespace(number, index, file, on)
                     continue
-                if name not in mentions[index] and name not in dotted[index]:
-                    if not (set(on.reads) | set(on.writes)) & mentions[index] and not (
-                        on.role is Role.WRITER and "*" in on.writes
-                    ):
-                        continue
+                if (name not in mentions[index] and name not in dotted[index]) and (
+                    not (set(on.reads) | set(on.writes)) & mentions[index]
+                    and not (on.role is Role.WRITER and "*" in on.writes)
+                ):
+                    continue
                 found += self._in_file(number, index, file, on, name)
         return found
 
@@ -132,9 +136,7 @@ class Behaviours:
                 found.append(Candidate(number, index, "use", at))
         return found
 
-    def _in_file(
-        self, number: int, index: int, file: File, on: On, name: str
-    ) -> list[Candidate]:
+    def _in_file(self, number: int, index: int, file: File, on: On, name: str) -> list[Candidate]:
         found: list[Candidate] = []
         kinds = {
             Role.CALLER: (UseKind.CALL,),
@@ -178,7 +180,7 @@ class Behaviours:
                 return True
         return False
 
-    # -- judging -------------------------------------------------------------------------------------
+    # -- judging -----------------------------------------------------------------------------------
 
     def outcome(self, candidate: Candidate) -> Outcome:
         """How a candidate fares, were its clause in force in the present release."""
@@ -207,8 +209,11 @@ class Behaviours:
         """What SGLang reads off the plugin's object, though no base class declares it."""
         index, qual = candidate.file, candidate.name
         record = self.files[index].classes[qual]
-        if record.abstract or record.open or record.decorated or (
-            (index, qual) in self.checker.derived
+        if (
+            record.abstract
+            or record.open
+            or record.decorated
+            or ((index, qual) in self.checker.derived)
         ):
             return UNKNOWN
         bases, complete = self.evaluator.upstream_bases(index, qual)
@@ -225,7 +230,7 @@ class Behaviours:
         if any(self.lens.member(base, name) or self.lens.is_open(base) for base in bases):
             return OK
         symbol = clause.symbols[0] if clause.symbols else f"{clause.owner[0]}.{name}"
-        # Data is set by whoever makes the object; only a class that makes itself is known to lack it.
+        # Data is set by whoever makes the object: only a class that makes itself surely lacks it.
         detail = "" if clause.called or "__init__" in record.methods else "may-be-set"
         return Outcome(Status.BROKEN, "obligation", symbol, name=clause.id, detail=detail)
 
@@ -234,9 +239,10 @@ class Behaviours:
         self._named = ""
         if on.unless_mentions and self._mentioned(candidate, file, on.unless_mentions):
             return False
-        if on.mentions and not self._mentioned(candidate, file, on.mentions):
-            if candidate.kind != "class" or not set(on.mentions) & set(file.mentions.get(-1, ())):
-                return False
+        if (on.mentions and not self._mentioned(candidate, file, on.mentions)) and (
+            candidate.kind != "class" or not set(on.mentions) & set(file.mentions.get(-1, ()))
+        ):
+            return False
         if candidate.kind == "class":
             return self._subclass(candidate, on)
         if candidate.kind == "method":
@@ -285,7 +291,7 @@ class Behaviours:
                 return bool(wanted & set(self.files[own[0]].mentions.get(own[1], ())))
         return bool(wanted & set(file.mentions.get(place if place >= 0 else -1, ())))
 
-    # -- what is touched -----------------------------------------------------------------------------
+    # -- what is touched ---------------------------------------------------------------------------
 
     def _same(self, found: Symbol | None, wanted: str) -> bool:
         """Whether something that was found is the symbol, or the same member of a relative."""
@@ -339,7 +345,7 @@ class Behaviours:
         held = file.nodes[node]
         return bool(held[0] == "import" and f"{held[1]}:{held[2]}" == on.symbol)
 
-    # -- roles -----------------------------------------------------------------------------------------
+    # -- roles -------------------------------------------------------------------------------------
 
     def _calls(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
         index = candidate.file
@@ -400,9 +406,7 @@ class Behaviours:
             return name in {last(one) for one in on.unless_type}
         return False
 
-    def _read_after(
-        self, index: int, file: File, use: Use, node: Sequence[int], on: On
-    ) -> bool:
+    def _read_after(self, index: int, file: File, use: Use, node: Sequence[int], on: On) -> bool:
         """Whether one of the attributes is read off what the call concerns."""
         callee = file.nodes[node[1]]
         if on.off == "result":
@@ -437,9 +441,10 @@ class Behaviours:
         node = file.nodes[use.node]
         names = {last(bare)}
         found = self._resolved(candidate.file, use.node)
-        if not any(each.name == bare or self._same(each, bare) for each in found):
-            if node[0] not in ("import", "attr") or node[2] not in names:
-                return False
+        if (not any(each.name == bare or self._same(each, bare) for each in found)) and (
+            node[0] not in ("import", "attr") or node[2] not in names
+        ):
+            return False
         if on.requires_parameters or on.lacks_parameters:
             own = self.evaluator.own_class(candidate.file, use.value) if use.value else None
             if own is None:
@@ -543,9 +548,10 @@ class Behaviours:
                 continue
             if target.kind == "class" and target in self.lens.mro(symbol):
                 return True
-            if target.owner is not None and target.qual.endswith(f".{attribute}"):
-                if target.owner in self.lens.mro(symbol):
-                    return True
+            if (target.owner is not None and target.qual.endswith(f".{attribute}")) and (
+                target.owner in self.lens.mro(symbol)
+            ):
+                return True
         return False
 
 

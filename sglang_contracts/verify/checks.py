@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from sglang_contracts.contract.model import Clause
 from sglang_contracts.plugin import guards
 from sglang_contracts.plugin.model import Attempt, File, Form, Function, Use, UseKind
 from sglang_contracts.surface.model import (
@@ -14,11 +15,12 @@ from sglang_contracts.surface.model import (
     Parameter,
     ParameterKind,
     Role,
-    Value as RecordedValue,
 )
 from sglang_contracts.surface.model import Function as Recorded
+from sglang_contracts.surface.model import (
+    Value as RecordedValue,
+)
 from sglang_contracts.surface.resolve import Symbol
-from sglang_contracts.contract.model import Clause
 from sglang_contracts.verify.behaviour import Behaviours, Candidate
 from sglang_contracts.verify.evaluate import Evaluator, Value
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
@@ -29,20 +31,60 @@ _CAUGHT = {
     "module": guards.IMPORT_ERRORS,
     "attribute": guards.ATTRIBUTE_ERRORS,
     "misfit": guards.CALL_ERRORS,
-    "retired": frozenset({"RuntimeError", "NotImplementedError", "Exception", "BaseException", "*"}),
+    "retired": frozenset(
+        {"RuntimeError", "NotImplementedError", "Exception", "BaseException", "*"}
+    ),
     "unpack": guards.UNPACK_ERRORS,
     "type": guards.CALL_ERRORS | guards.ATTRIBUTE_ERRORS,
     "registry": guards.KEY_ERRORS,
 }
 _MAGIC = frozenset(
-    "__init_subclass__ __class_getitem__ __new__ __post_init__ __del__ __repr__ __str__ __eq__ "
-    "__hash__ __enter__ __exit__ __len__ __iter__ __getattr__ __getattribute__ __setattr__ "
-    "__reduce__ __getstate__ __setstate__ __bool__ __contains__ __getitem__ __setitem__ __call__ "
-    "__next__ __lt__ __gt__ __le__ __ge__ __ne__".split()
+    [
+        "__init_subclass__",
+        "__class_getitem__",
+        "__new__",
+        "__post_init__",
+        "__del__",
+        "__repr__",
+        "__str__",
+        "__eq__",
+        "__hash__",
+        "__enter__",
+        "__exit__",
+        "__len__",
+        "__iter__",
+        "__getattr__",
+        "__getattribute__",
+        "__setattr__",
+        "__reduce__",
+        "__getstate__",
+        "__setstate__",
+        "__bool__",
+        "__contains__",
+        "__getitem__",
+        "__setitem__",
+        "__call__",
+        "__next__",
+        "__lt__",
+        "__gt__",
+        "__le__",
+        "__ge__",
+        "__ne__",
+    ]
 )
 
-_RESHAPING = ("jit", "kernel", "inject", "click", "app.", "router.", "autotune", "heuristics",
-              "singledispatch", "pytest")  # fmt: skip
+_RESHAPING = (
+    "jit",
+    "kernel",
+    "inject",
+    "click",
+    "app.",
+    "router.",
+    "autotune",
+    "heuristics",
+    "singledispatch",
+    "pytest",
+)
 _VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
 _RARE = 0.15
 """Share of upstream's call sites below which a new argument is passed on a special path only."""
@@ -306,7 +348,7 @@ class Checker:
             break
         return Outcome(Status.BROKEN, "attribute", text, name=parts[-1])
 
-    # -- attributes ----------------------------------------------------------------------------------
+    # -- attributes --------------------------------------------------------------------------------
 
     def attribute(self, index: int, file: File, use: Use) -> Outcome:
         """A read, a write or a probe of an attribute."""
@@ -363,7 +405,7 @@ class Checker:
         """Whether the release sets the attribute from outside on what goes by that name."""
         return len(self.lens.writers(receiver).get(name, ())) > 1
 
-    # -- calls -----------------------------------------------------------------------------------------
+    # -- calls -------------------------------------------------------------------------------------
 
     def call(self, index: int, file: File, use: Use) -> Outcome:
         """A call against the signature of what is called."""
@@ -372,15 +414,15 @@ class Checker:
         if not value.alternatives:
             return UNKNOWN
         form = file.forms[node[2]]
-        results = [self._call_one(each, index, form, node[0] == "partial") for each in value.alternatives]
+        results = [
+            self._call_one(each, index, form, node[0] == "partial") for each in value.alternatives
+        ]
         if any(each.status is not Status.BROKEN for each in results):
             best = next(each for each in results if each.status is not Status.BROKEN)
             return best._replace(named=value.named)
         return results[0]._replace(named=value.named)
 
-    def _call_one(
-        self, each: tuple[object, ...], index: int, form: Form, partial: bool
-    ) -> Outcome:
+    def _call_one(self, each: tuple[object, ...], index: int, form: Form, partial: bool) -> Outcome:
         match each:
             case ("class", Symbol() as symbol):
                 return self.construct(symbol, index, form, partial)
@@ -419,9 +461,14 @@ class Checker:
             if symbol.owner not in self.lens.mro(other):
                 continue
             method = self.lens.member(other, name)
-            if method is not None and method.owner == other and isinstance(method.node, Recorded):
-                if misfit(method.node.parameters[1:], given) is None:
-                    return True
+            if method is None or method.owner != other or not isinstance(method.node, Recorded):
+                continue
+            # An override that takes anything (a pool that does nothing) speaks for no call.
+            kinds = {each.kind for each in method.node.parameters}
+            if {ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD} <= kinds:
+                continue
+            if misfit(method.node.parameters[1:], given) is None:
+                return True
         return False
 
     @staticmethod
@@ -452,21 +499,33 @@ class Checker:
         """A class is called."""
         lens = self.lens
         kind = lens.kind(symbol)
-        if kind & (Kind.ENUM | Kind.PROTOCOL) or lens.is_open(symbol) and not kind & Kind.STRUCT:
+        if kind & (Kind.ENUM | Kind.PROTOCOL) or (lens.is_open(symbol) and not kind & Kind.STRUCT):
             return Outcome(Status.OK, found=(symbol,)) if not kind & Kind.ENUM else UNKNOWN
         constructor = lens.constructor(symbol)
         if constructor is None:
             return UNKNOWN
-        record_class = bool(
-            kind & (Kind.DATACLASS | Kind.STRUCT | Kind.PYDANTIC | Kind.NAMEDTUPLE | Kind.TYPED_DICT)
-        ) and lens.member(symbol, "__init__") is None
+        record_class = (
+            bool(
+                kind
+                & (Kind.DATACLASS | Kind.STRUCT | Kind.PYDANTIC | Kind.NAMEDTUPLE | Kind.TYPED_DICT)
+            )
+            and lens.member(symbol, "__init__") is None
+        )
         name = symbol.name if record_class else f"{symbol.name}.__init__"
         outcome = self.fit(symbol, name, constructor.parameters[1:], index, form, partial)
-        if outcome.status is Status.BROKEN and record_class and outcome.detail in (
-            "unknown-keyword", "missing",
-        ):  # fmt: skip
+        if (
+            outcome.status is Status.BROKEN
+            and record_class
+            and outcome.detail
+            in (
+                "unknown-keyword",
+                "missing",
+            )
+        ):
             if kind & Kind.PYDANTIC and outcome.detail == "unknown-keyword":
-                return outcome._replace(detail="ignored-keyword", symbol=f"{symbol.name}.{outcome.name}")
+                return outcome._replace(
+                    detail="ignored-keyword", symbol=f"{symbol.name}.{outcome.name}"
+                )
             return outcome._replace(symbol=f"{symbol.name}.{outcome.name}")
         return outcome
 
@@ -525,11 +584,13 @@ class Checker:
         """A literal where a record is wanted, or a record where a scalar is."""
         if not wanted:
             return False
-        literals = [each for each in value.alternatives if each[0] in ("literal", "list", "dict",
-                                                                       "tuple")]  # fmt: skip
+        literals = [
+            each for each in value.alternatives if each[0] in ("literal", "list", "dict", "tuple")
+        ]
         if len(literals) == len(value.alternatives) and ("literal", "None") not in literals:
-            plain = frozenset(("int", "float", "str", "number", "list", "dict", "tuple", "true",
-                               "false", "bool"))  # fmt: skip
+            plain = frozenset(
+                ("int", "float", "str", "number", "list", "dict", "tuple", "true", "false", "bool")
+            )
             if not all(each[0] != "literal" or each[1] in plain for each in literals):
                 return False
             return all(each[0] == "object" and self.record(each[1]) for each in wanted)  # type: ignore[arg-type]
@@ -548,11 +609,13 @@ class Checker:
         kind = self.lens.kind(symbol)
         if kind & (Kind.ENUM | Kind.TYPED_DICT | Kind.PROTOCOL | Kind.NAMEDTUPLE):
             return False
-        if self.lens.externals(symbol) and not kind & (Kind.STRUCT | Kind.DATACLASS | Kind.PYDANTIC):
+        if self.lens.externals(symbol) and not kind & (
+            Kind.STRUCT | Kind.DATACLASS | Kind.PYDANTIC
+        ):
             return set(self.lens.externals(symbol)) <= {"ABC", "abc.ABC", "object", "Generic"}
         return True
 
-    # -- results -----------------------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------
 
     def unpacked(self, index: int, file: File, use: Use) -> Outcome:
         """The result of a call unpacked to several targets."""
@@ -618,7 +681,7 @@ class Checker:
             return frozenset(found) | shown if found else None
         return None
 
-    # -- registries ------------------------------------------------------------------------------------------
+    # -- registries --------------------------------------------------------------------------------
 
     def registry(self, index: int, file: File, use: Use) -> Outcome:
         """A table read by a constant key."""
@@ -643,7 +706,7 @@ class Checker:
             Status.BROKEN, "registry", f'{symbol.name}["{use.name}"]', owner=symbol, name=use.name
         )
 
-    # -- hooks and patches ---------------------------------------------------------------------------------
+    # -- hooks and patches -------------------------------------------------------------------------
 
     def hook(self, index: int, file: File, use: Use) -> Outcome:
         """A hook's target, and whether its function fits what the target is called with."""
@@ -711,10 +774,11 @@ class Checker:
             if form.star and not form.positional and not form.keywords:
                 continue
             problem = misfit(own, form)
-            if problem is not None and problem.what == "missing":
-                # a parameter of its own that the target never had is the plugin's affair
-                if form.star or form.double_star or problem.name not in named:
-                    problem = None
+            # a parameter of its own that the target never had is the plugin's affair
+            if (problem is not None and problem.what == "missing") and (
+                form.star or form.double_star or problem.name not in named
+            ):
+                problem = None
             if problem is None:
                 fitting += 1
             else:
@@ -740,19 +804,18 @@ class Checker:
         ]
 
     @staticmethod
-    def _blame(
-        problem: Misfit, form: Shape, theirs: Sequence[Parameter], own: set[str]
-    ) -> str:
+    def _blame(problem: Misfit, form: Shape, theirs: Sequence[Parameter], own: set[str]) -> str:
         """The upstream parameter that the plugin's function does not take."""
         if problem.what == "unknown-keyword":
             return problem.name
         for each in theirs:
-            if each.name not in own and each.kind <= ParameterKind.KEYWORD_ONLY:
-                if each.kind != ParameterKind.VAR_POSITIONAL:
-                    return each.name
+            if (each.name not in own and each.kind <= ParameterKind.KEYWORD_ONLY) and (
+                each.kind != ParameterKind.VAR_POSITIONAL
+            ):
+                return each.name
         return problem.name
 
-    # -- overrides -------------------------------------------------------------------------------------------
+    # -- overrides ---------------------------------------------------------------------------------
 
     def override(self, check: Check) -> Outcome:
         """A method of an own class against the upstream method it overrides."""
@@ -812,7 +875,7 @@ class Checker:
     def constructed(
         self, index: int, qual: str, record: Function, bases: Sequence[Symbol]
     ) -> Outcome:
-        """An own ``__init__`` that could stand in for the base's: what core passes must be taken."""
+        """An own ``__init__`` that may stand in for the base's: it must take what core passes."""
         if (index, qual) in self.made or record.wrapped or self.elsewhere(index, qual, bases):
             return UNKNOWN
         for base in bases:
@@ -821,7 +884,9 @@ class Checker:
                 return UNKNOWN
             theirs = constructor.parameters[1:]
             own = [
-                Parameter(each.name, ParameterKind(each.kind), "", "..." if each.has_default else "")
+                Parameter(
+                    each.name, ParameterKind(each.kind), "", "..." if each.has_default else ""
+                )
                 for each in record.parameters
             ][1:]
             short = base.qual.rsplit(".", 1)[-1]
@@ -851,14 +916,15 @@ class Checker:
         """
         for file_index, file in enumerate(self.files):
             for use in file.uses:
-                if use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value:
-                    if self.evaluator.own_class(file_index, use.value) == (index, qual):
-                        return False
+                if (use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value) and (
+                    self.evaluator.own_class(file_index, use.value) == (index, qual)
+                ):
+                    return False
         del bases
         short = qual.rsplit(".", 1)[-1]
         return any(short in file.mentions.get(-1, ()) for file in self.files)
 
-    # -- completeness ------------------------------------------------------------------------------------------
+    # -- completeness ------------------------------------------------------------------------------
 
     def complete(self, check: Check) -> Outcome:
         """Whether an own class provides all that its upstream bases require."""
@@ -895,9 +961,10 @@ class Checker:
         """Whether another base implements what one of them requires."""
         for base in bases:
             found = self.lens.member(base, name)
-            if found is not None and found != symbol and isinstance(found.node, Recorded):
-                if not found.node.role & (Role.ABSTRACT | Role.UNIMPLEMENTED):
-                    return True
+            if (found is not None and found != symbol and isinstance(found.node, Recorded)) and (
+                not found.node.role & (Role.ABSTRACT | Role.UNIMPLEMENTED)
+            ):
+                return True
         return False
 
     def own_members(self, index: int, qual: str, depth: int = 0) -> set[str]:
@@ -923,9 +990,7 @@ class Checker:
             node = symbol.node
             if not isinstance(node, Recorded):
                 continue
-            if node.role & Role.ABSTRACT:
-                found.append(symbol)
-            elif (
+            if node.role & Role.ABSTRACT or (
                 node.role & Role.UNIMPLEMENTED
                 and not name.startswith("_")
                 and not node.role & Role.PLANNED

@@ -1,4 +1,4 @@
-"""Symbolic values of a plugin × one release → what they are there.
+"""Symbolic values of a plugin and one release → what they are there.
 
 A value is a tuple of alternatives, each a tagged tuple; an empty one is unknown.
 
@@ -38,9 +38,11 @@ from sglang_contracts.surface.model import (
     Kind,
     ParameterKind,
     Role,
-    Value as RecordedValue,
 )
 from sglang_contracts.surface.model import Function as Recorded
+from sglang_contracts.surface.model import (
+    Value as RecordedValue,
+)
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.lens import Lens
 
@@ -49,16 +51,42 @@ Node = tuple[int, int]
 
 _SCALARS = frozenset({"int", "float", "str", "bool", "bytes"})
 _CONTAINERS = frozenset(
-    {"List", "list", "Sequence", "Iterable", "Iterator", "Set", "set", "FrozenSet", "frozenset",
-     "Deque", "deque", "Generator", "AsyncIterator", "AsyncGenerator", "Collection"}
-)  # fmt: skip
-_MAPPINGS = frozenset({"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict",
-                       "OrderedDict"})  # fmt: skip
-_WRAPPERS = frozenset({"Optional", "ClassVar", "Final", "Annotated", "Awaitable", "Coroutine",
-                       "InitVar", "Required", "A"})  # fmt: skip
-_SPECIAL = frozenset(
-    {"name", "value", "_name_", "_value_", "__members__", "mro"}
+    {
+        "List",
+        "list",
+        "Sequence",
+        "Iterable",
+        "Iterator",
+        "Set",
+        "set",
+        "FrozenSet",
+        "frozenset",
+        "Deque",
+        "deque",
+        "Generator",
+        "AsyncIterator",
+        "AsyncGenerator",
+        "Collection",
+    }
 )
+_MAPPINGS = frozenset(
+    {"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict"}
+)
+_WRAPPERS = frozenset(
+    {
+        "Optional",
+        "ClassVar",
+        "Final",
+        "Annotated",
+        "Awaitable",
+        "Coroutine",
+        "InitVar",
+        "Required",
+        "A",
+    }
+)
+_SPECIAL = frozenset({"name", "value", "_name_", "_value_", "__members__", "mro"})
+
 
 def is_weak(name: str) -> bool:
     """A name that could be anything: one plain word, such as ``batch``, ``mode``, ``req``.
@@ -193,7 +221,9 @@ class Evaluator:
                 place = found[1] * 256 + names.index(keyword)
                 self.sites.setdefault((found[0], place), []).append((index, value))
 
-    def _own_method(self, index: int, qual: str, name: str, depth: int = 0) -> tuple[int, int] | None:
+    def _own_method(
+        self, index: int, qual: str, name: str, depth: int = 0
+    ) -> tuple[int, int] | None:
         record = self.files[index].classes.get(qual)
         if record is None or depth > 8:
             return None
@@ -282,7 +312,9 @@ class Evaluator:
             return NOTHING
         self._active.add(key)
         try:
-            found, names = self.lens.track(lambda: self._work(index, self.files[index].nodes[node], node))
+            found, names = self.lens.track(
+                lambda: self._work(index, self.files[index].nodes[node], node)
+            )
         finally:
             self._active.discard(key)
         if not self._active or found.alternatives:
@@ -680,7 +712,9 @@ class Evaluator:
             case ast.Name(id="self") if owner is not None:
                 return (("object", owner, False),)
             case ast.Tuple(elts=elements):
-                parts = tuple(Value(self._made(module, each, owner, depth + 1)) for each in elements)
+                parts = tuple(
+                    Value(self._made(module, each, owner, depth + 1)) for each in elements
+                )
                 return (("tuple", parts),)
             case ast.Name() | ast.Attribute():
                 symbol = self._dotted(module, node)
@@ -763,8 +797,10 @@ class Evaluator:
                 symbol
                 for symbol in candidates
                 if telling
-                or len(attributes) >= 2
-                and any(self.lens.member(symbol, each) is not None for each in attributes)
+                or (
+                    len(attributes) >= 2
+                    and any(self.lens.member(symbol, each) is not None for each in attributes)
+                )
             ]
         return Value(tuple(("object", each, False) for each in candidates), name)
 
@@ -815,7 +851,9 @@ class Evaluator:
         if found or unknown or values:
             lost = []
         result = self.union(values) if values and not unknown else NOTHING
-        return Look(Value(result.alternatives, result.named or value.named), tuple(found), tuple(lost))
+        return Look(
+            Value(result.alternatives, result.named or value.named), tuple(found), tuple(lost)
+        )
 
     def _look(self, each: Alternative, name: str) -> Look | None:
         """One alternative; None where nothing can be said."""
@@ -845,7 +883,7 @@ class Evaluator:
         return None
 
     def dangling(self, module: str, name: str) -> bool:
-        """Whether a module imports a name, unconditionally, from where it is not: it cannot load."""
+        """Whether a module imports a name, unconditionally, from where it is not."""
         record = self.lens.module(module)
         target = record.imports.get(name) if record is not None else None
         if target is None or target.condition or target.local or not target.name:
@@ -894,9 +932,10 @@ class Evaluator:
             if not qual:
                 continue
             other = self.lens.find(module, qual)
-            if other is not None and other.kind == "class" and other != symbol:
-                if symbol in self.lens.mro(other):
-                    return True
+            if (other is not None and other.kind == "class" and other != symbol) and (
+                symbol in self.lens.mro(other)
+            ):
+                return True
         return False
 
     def _own_member(self, file: int, qual: str, name: str, instance: bool) -> Look | None:
@@ -1013,9 +1052,7 @@ class Evaluator:
                 return value
         return self.known(own.name, (index, node))
 
-    def _bound(
-        self, file: int, target: int, kind: str, record: Function, position: int
-    ) -> Value:
+    def _bound(self, file: int, target: int, kind: str, record: Function, position: int) -> Value:
         node = self.files[file].nodes[target]
         found: tuple[Symbol, ...]
         if node[0] == "attr":
@@ -1061,7 +1098,7 @@ class Evaluator:
                 return value
         return NOTHING
 
-    # -- conditions ----------------------------------------------------------------------------------
+    # -- conditions --------------------------------------------------------------------------------
 
     def condition(self, index: int, node: int) -> bool | None:
         """Whether a condition holds in the present release; None where that cannot be told."""
@@ -1149,7 +1186,9 @@ class Evaluator:
                 record = self.files[called[0]].functions[called[1]]
                 answers = {self.truth(called[0], each, depth + 1) for each in record.returns}
                 return answers.pop() if len(answers) == 1 else None
-            case "always" | "never" | "version-is" | "has" | "not" | "and" | "or" | "went" | "truth":
+            case (
+                "always" | "never" | "version-is" | "has" | "not" | "and" | "or" | "went" | "truth"
+            ):
                 return self.condition(index, node)
         return None
 

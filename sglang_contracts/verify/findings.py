@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.surface.catalog import Surface
@@ -167,7 +167,7 @@ class Findings:
             return Severity.NOTE
         return Severity.WARNING
 
-    # -- guards --------------------------------------------------------------------------------------
+    # -- guards ------------------------------------------------------------------------------------
 
     def _wrongly_guarded(self, case: Case, made: Finding) -> Finding:
         """A break in a branch that a version comparison chose, right where it draws the line."""
@@ -177,7 +177,7 @@ class Findings:
         guard = file.uses[case.check.number].guard
         while guard:
             record = file.guards[guard]
-            node = file.nodes[record.condition] if record.kind == "if" else ("",)
+            node: Sequence[Any] = file.nodes[record.condition] if record.kind == "if" else ("",)
             positive = record.positive
             while node[0] == "not":
                 node, positive = file.nodes[node[1]], not positive
@@ -212,7 +212,7 @@ class Findings:
         low, high = sorted((case.at, edge))
         return all(self.timeline.entry(case.number, at).broken for at in range(low, high + 1))
 
-    # -- clauses -------------------------------------------------------------------------------------
+    # -- clauses -----------------------------------------------------------------------------------
 
     def _clause(self, case: Case) -> Finding:
         """A contract's clause on the plugin's side."""
@@ -251,7 +251,7 @@ class Findings:
             clause=clause.id,
         )
 
-    # -- uses ----------------------------------------------------------------------------------------
+    # -- uses --------------------------------------------------------------------------------------
 
     def _use(self, case: Case) -> Finding | None:
         file = self.files[case.check.file]
@@ -358,7 +358,6 @@ class Findings:
         outcome = case.entry.outcome
         good = self._good(case)
         found = good.found[0] if good.found else None
-        old, new = self.releases[case.good], self.releases[case.at]
         module, _, name = outcome.symbol.partition(":")
         suggestion = None
         if name:
@@ -395,7 +394,6 @@ class Findings:
         outcome = case.entry.outcome
         good = self._good(case)
         found = good.found[0] if good.found else None
-        old, new = self.releases[case.good], self.releases[case.at]
         written = self._spelled(case, file, use, found)
         severity = self._severity(case)
         suggestion: Suggestion | None
@@ -458,8 +456,10 @@ class Findings:
                 return "module-removed"
             return "symbol-moved" if moved else "symbol-removed"
         renamed = suggestion is not None and suggestion.evidence in (
-            "same-position", "same-annotation", "alias",
-        )  # fmt: skip
+            "same-position",
+            "same-annotation",
+            "alias",
+        )
         if found.kind == "enum-member":
             return "enum-member-removed"
         if found.kind == "method":
@@ -476,7 +476,7 @@ class Findings:
         names = {each.qual for each in self.catalog.surface(self.releases[case.at]).mro(owner)}
         old_surface = self.catalog.surface(self.releases[case.good])
         names |= {each.qual for each in old_surface.mro(found.owner)}
-        if found.owner.qual in {owner.qual} or owner.qual in names and found.owner.qual in names:
+        if found.owner.qual in {owner.qual} or (owner.qual in names and found.owner.qual in names):
             at_old = old_surface.find(owner.module, owner.qual)
             if at_old is None or found.owner in old_surface.mro(at_old):
                 return None
@@ -520,8 +520,9 @@ class Findings:
             case "unknown-keyword" | "ignored-keyword":
                 suggestion = self.replacements.of_keyword(owner, outcome.name, was, before, after)
                 renamed = suggestion is not None and suggestion.evidence in (
-                    "same-position", "same-annotation",
-                )  # fmt: skip
+                    "same-position",
+                    "same-annotation",
+                )
                 rule = "parameter-renamed" if renamed else "parameter-removed"
                 symbol = outcome.symbol
                 if not symbol.endswith(f".{outcome.name}"):
@@ -618,9 +619,7 @@ class Findings:
             severity=self._severity(case),
             symbol=outcome.symbol,
             locations=self._location(case),
-            suggestion=self.replacements.of_message(
-                outcome.owner, new, self.catalog.surface(new)
-            ),
+            suggestion=self.replacements.of_message(outcome.owner, new, self.catalog.surface(new)),
             role="call",
         )
 
@@ -664,7 +663,7 @@ class Findings:
             return None
         return _with(made, role="hook" if use.kind is UseKind.HOOK else "patch")
 
-    # -- overrides -------------------------------------------------------------------------------------
+    # -- overrides ---------------------------------------------------------------------------------
 
     def _signature_finding(self, case: Case) -> Finding | None:
         outcome = case.entry.outcome
@@ -735,11 +734,11 @@ class Findings:
         had = before.members(was)  # type: ignore[attr-defined]
         names = [*now.node.methods, *now.node.attributes]
         short = owner.qual.rsplit(".", 1)[-1]
-        return [f"{short}.{each}" for each in names if each not in had and not each.startswith("__")]
+        return [
+            f"{short}.{each}" for each in names if each not in had and not each.startswith("__")
+        ]
 
-    def _missing(
-        self, number: int, check: Check, entry: Entry, index: int
-    ) -> list[Finding]:
+    def _missing(self, number: int, check: Check, entry: Entry, index: int) -> list[Finding]:
         """Hooks that a class does not provide; each needs a release that did not require it."""
         entries = self.timeline.history(number)
         made: list[Finding] = []
@@ -756,15 +755,20 @@ class Findings:
                 return entries[at].outcome.status is not Status.UNKNOWN
 
             good = next(
-                (at for at in (*range(index - 1, -1, -1), *range(index + 1, len(entries)))
-                 if knows(at) and not lacks(at)),
+                (
+                    at
+                    for at in (*range(index - 1, -1, -1), *range(index + 1, len(entries)))
+                    if knows(at) and not lacks(at)
+                ),
                 None,
-            )  # fmt: skip
+            )
             first = index
             while first > 0 and lacks(first - 1):
                 first -= 1
             last = first - 1 if first > 0 else None
-            case = Case(number, check, entry, index, first, last, good if good is not None else index)
+            case = Case(
+                number, check, entry, index, first, last, good if good is not None else index
+            )
             file = self.files[check.file]
             surface = self.catalog.surface(self.releases[index])
             suggestion = self.replacements._contract(symbol.name, self.releases[index])
@@ -789,7 +793,6 @@ class Findings:
             )
         return made
 
-
     def _obligatory(
         self, symbol: Symbol, base: Symbol | None, index: int, good: int | None
     ) -> bool:
@@ -804,9 +807,10 @@ class Findings:
         if good is None or base is None:
             return False
         before = self.catalog.surface(self.releases[good]).find(symbol.module, symbol.qual)
-        if before is not None and isinstance(before.node, Function):
-            if before.node.role & (Role.UNIMPLEMENTED | Role.ABSTRACT):
-                return False
+        if (before is not None and isinstance(before.node, Function)) and (
+            before.node.role & (Role.UNIMPLEMENTED | Role.ABSTRACT)
+        ):
+            return False
         surface = self.catalog.surface(self.releases[index])
         kin = derived(surface, base)
         name = symbol.qual.rsplit(".", 1)[-1]
@@ -827,9 +831,10 @@ def derived(surface: Surface, base: Symbol) -> list[Symbol]:
             if not qual or module.startswith("sglang.test"):
                 continue
             other = surface.find(module, qual)
-            if other is not None and other.kind == "class" and other != base:
-                if base in surface.mro(other):
-                    found[other] = None
+            if (other is not None and other.kind == "class" and other != base) and (
+                base in surface.mro(other)
+            ):
+                found[other] = None
     return list(found)
 
 

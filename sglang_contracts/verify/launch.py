@@ -37,8 +37,9 @@ class Launches:
         flag = flags.get(name)
         if flag is None:
             server = surface.server_flags()
-            longer = {each.dest or each.names[0] for full, each in server.items()
-                      if full.startswith(name)}  # fmt: skip
+            longer = {
+                each.dest or each.names[0] for full, each in server.items() if full.startswith(name)
+            }
             if len(longer) == 1:
                 return Status.UNKNOWN, ""  # argparse takes an unambiguous beginning
             return Status.BROKEN, "flag"

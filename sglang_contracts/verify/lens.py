@@ -120,9 +120,10 @@ class Lens(Surface):
             )
         return name in self._packages
 
-    # -- what a Surface answers, tracked -------------------------------------------------------------
+    # -- what a Surface answers, tracked -----------------------------------------------------------
 
     def module(self, name: str) -> Module | None:
+        """As :class:`Surface` answers, tracked."""
         if self.frames:
             self.frames[-1].add(name)
         if name in self._modules:
@@ -133,6 +134,7 @@ class Lens(Surface):
         return found
 
     def has_module(self, name: str) -> bool:
+        """As :class:`Surface` answers, tracked."""
         if self.frames:
             self.frames[-1].add(name)
         state = self._seen.get(name, _NEVER)
@@ -141,6 +143,7 @@ class Lens(Surface):
         return bool(state)
 
     def callers(self, name: str) -> list[tuple[str, Call]]:
+        """As :class:`Surface` answers, tracked."""
         key = f"calls:{name}"
         found = super().callers(name)
         self.touch(key)
@@ -149,6 +152,7 @@ class Lens(Surface):
         return found
 
     def places(self, name: str) -> tuple[str, ...]:
+        """As :class:`Surface` answers, tracked."""
         key = f"places:{name}"
         found = super().places(name)
         self.touch(key)
@@ -156,14 +160,20 @@ class Lens(Surface):
         return found
 
     def find(self, module: str, dotted: str = "") -> Symbol | None:
-        return self._cached(("find", module, dotted), lambda: super(Lens, self).find(module, dotted))
+        """As :class:`Surface` answers, tracked."""
+        return self._cached(
+            ("find", module, dotted), lambda: super(Lens, self).find(module, dotted)
+        )
 
     def parse(self, name: str) -> Symbol | None:
+        """As :class:`Surface` answers, tracked."""
         return self._cached(("parse", name), lambda: super(Lens, self).parse(name))
 
     def member(self, owner: Symbol, name: str) -> Symbol | None:
+        """As :class:`Surface` answers, tracked."""
         return self._cached(
-            ("member", owner.module, owner.qual, name), lambda: super(Lens, self).member(owner, name)
+            ("member", owner.module, owner.qual, name),
+            lambda: super(Lens, self).member(owner, name),
         )
 
     def _top(self, module: str, name: str, seen: frozenset[tuple[str, str]]) -> Symbol | None:
@@ -175,6 +185,8 @@ class Lens(Surface):
         return super()._top(module, name, seen)
 
     def mro(self, owner: Symbol) -> tuple[Symbol, ...]:
+        """As :class:`Surface` answers, tracked."""
+
         def work() -> tuple[Symbol, ...]:
             self.touch(owner.module)  # the class came with its node: it was looked at before
             return super(Lens, self).mro(owner)
@@ -182,6 +194,7 @@ class Lens(Surface):
         return self._cached(("mro", owner.module, owner.qual), work)
 
     def annotation_type(self, module: str, text: str) -> tuple[Symbol, ...]:
+        """As :class:`Surface` answers, tracked."""
         if not text:
             return ()
         return self._cached(

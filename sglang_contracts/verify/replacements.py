@@ -183,20 +183,22 @@ class Replacements:
         best: tuple[float, str] | None = None
         package = module.rpartition(".")[0]
         for other in after.module_names():
-            if other != module and other.rpartition(".")[0] != package:
-                if not other.startswith(module + "."):
-                    continue
+            if (other != module and other.rpartition(".")[0] != package) and (
+                not other.startswith(module + ".")
+            ):
+                continue
             record = after.module(other)
             if record is None:
                 continue
             had = before.module(other)
             for names in (record.classes, record.functions, record.values):
                 for each in names:
-                    if had is not None and (
-                        each in had.classes or each in had.functions or each in had.values
+                    if (
+                        had is not None
+                        and (each in had.classes or each in had.functions or each in had.values)
+                        and other != module
                     ):
-                        if other != module:
-                            continue
+                        continue
                     symbol = after.top(other, each)
                     if symbol is None or (found is not None and symbol.kind != found.kind):
                         continue
@@ -239,7 +241,7 @@ class Replacements:
                 found = (alike, other)
         return Suggestion(found[1], "similar-name") if found is not None else None
 
-    # -- members -------------------------------------------------------------------------------------
+    # -- members -----------------------------------------------------------------------------------
 
     def of_member(self, found: Symbol, old: str, new: str) -> Suggestion | None:
         """For a member that a class no longer has (``found``: what it was in ``old``)."""
@@ -286,7 +288,9 @@ class Replacements:
 
     @staticmethod
     def _member_suggestion(now: Symbol, name: str, evidence: str) -> Suggestion:
-        return Suggestion(f"{now.qual.rsplit('.', 1)[-1]}.{name}", evidence, note=f"{now.name}.{name}")
+        return Suggestion(
+            f"{now.qual.rsplit('.', 1)[-1]}.{name}", evidence, note=f"{now.name}.{name}"
+        )
 
     @staticmethod
     def _class_now(owner: Symbol, after: Surface) -> Symbol | None:
@@ -363,9 +367,11 @@ class Replacements:
         ranked.sort(key=lambda each: (-each[0], len(each[1])))
         return [(Suggestion(symbol, "moved"), top) for _, symbol, top in ranked]
 
-    # -- signatures ------------------------------------------------------------------------------------
+    # -- signatures --------------------------------------------------------------------------------
 
-    def of_call(self, symbol: Symbol, parameter: str, new: str, surface: Surface) -> Suggestion | None:
+    def of_call(
+        self, symbol: Symbol, parameter: str, new: str, surface: Surface
+    ) -> Suggestion | None:
         """For a call or an override that does not fit: the form that does."""
         said = self._contract(symbol.name, new)
         parameters = self.parameters(symbol, surface)
@@ -410,9 +416,10 @@ class Replacements:
             score = likeness(keyword, each.name)
             if lost is not None and lost.annotation and lost.annotation == each.annotation:
                 score += 0.2
-            if keyword in had and each.name in has:
-                if _neighbours(had, keyword, has, each.name):
-                    score += 0.35 if len(gone) <= 3 else 0.15
+            if (keyword in had and each.name in has) and (
+                _neighbours(had, keyword, has, each.name)
+            ):
+                score += 0.35 if len(gone) <= 3 else 0.15
             if score >= 0.5 and (best is None or score > best[0]):
                 best = (score, each.name)
         if best is not None:
@@ -452,12 +459,14 @@ class Replacements:
                 )
             return Suggestion(each.name, "signature", note=f"{short}() returns it")
         if node.result and "," in node.result:
-            return Suggestion(node.result.strip("()"), "upstream-body", note=f"{short}() returns these")
+            return Suggestion(
+                node.result.strip("()"), "upstream-body", note=f"{short}() returns these"
+            )
         if node.returns:
             return Suggestion(short, "signature", note=f"returns {node.returns}")
         return None
 
-    # -- flags and variables -----------------------------------------------------------------------------
+    # -- flags and variables -----------------------------------------------------------------------
 
     def of_flag(self, flag: str, releases: Sequence[str], at: int) -> Suggestion | None:
         """For a flag: what its own help said while it was deprecated, else a new one like it."""
@@ -473,7 +482,9 @@ class Replacements:
                 continue
             for match in _FLAG.finditer(old.deprecated):
                 if match.group(0) != flag and match.group(0) in after:
-                    return Suggestion(match.group(0), "upstream-message", note=_short(old.deprecated))
+                    return Suggestion(
+                        match.group(0), "upstream-message", note=_short(old.deprecated)
+                    )
             if old.dest:
                 for name, each in after.items():
                     if each.dest == old.dest and name != flag:
@@ -557,8 +568,15 @@ def _same_shape(one: Symbol, other: Symbol) -> float:
     if isinstance(a, Attribute) and isinstance(b, Attribute):
         if a.annotation and a.annotation == b.annotation:
             plain = a.annotation.removeprefix("Optional[").rstrip("]") in (
-                "int", "bool", "str", "float", "torch.Tensor", "Any", "dict", "list",
-            )  # fmt: skip
+                "int",
+                "bool",
+                "str",
+                "float",
+                "torch.Tensor",
+                "Any",
+                "dict",
+                "list",
+            )
             return 0.5 if plain else 1.0
         return 0.0
     return 0.3 if type(a) is type(b) else 0.0

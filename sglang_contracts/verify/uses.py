@@ -32,7 +32,7 @@ from sglang_contracts.verify.replacements import Replacements
 from sglang_contracts.verify.timeline import Timeline
 
 if TYPE_CHECKING:
-    from sglang_contracts.contract import Contract
+    from sglang_contracts.contract import Clause, Contract
     from sglang_contracts.surface import Catalog
 
 
@@ -72,12 +72,13 @@ class Analysis:
         self.findings = Findings(self.timeline, replacements)
         self.launches = Launches(catalog, replacements)
         self.given = [
-            Given(use.name, use.text if use.count else None,
-                  Location(file.path, use.line, use.column))
+            Given(
+                use.name, use.text if use.count else None, Location(file.path, use.line, use.column)
+            )
             for file in plugin.files
             for use in file.uses
             if use.kind in (UseKind.FLAG, UseKind.ENVIRONMENT)
-        ]  # fmt: skip
+        ]
         self._held: dict[int, tuple[Finding, ...]] = {}
         self._mechanism_files = frozenset(
             file.path
@@ -129,23 +130,25 @@ class Analysis:
             return ()
         span = never[0] if len(never) == 1 else f"{never[0]} ... {never[-1]}"
         return (
-            Note(f"{MECHANISM} is not in SGLang {span}: it never loads the plugin, so that nothing "
-                 "is known of it there"),
-        )  # fmt: skip
+            Note(
+                f"{MECHANISM} is not in SGLang {span}: it never loads the plugin, so that nothing "
+                "is known of it there"
+            ),
+        )
 
     def notes(self) -> tuple[Note, ...]:
         """Files that were skipped, or read in part."""
         return tuple(
-            Note(f"{file.path} was skipped: {file.problem}",
-                 Location(file.path, file.problem_line) if file.problem_line else None)
+            Note(
+                f"{file.path} was skipped: {file.problem}",
+                Location(file.path, file.problem_line) if file.problem_line else None,
+            )
             for file in self.plugin.files
             if file.problem
-        )  # fmt: skip
+        )
 
 
-def _release(
-    release: str, findings: tuple[Finding, ...], loads: bool = True
-) -> ReleaseReport:
+def _release(release: str, findings: tuple[Finding, ...], loads: bool = True) -> ReleaseReport:
     verdict = Verdict.COMPATIBLE if loads else Verdict.UNKNOWN
     if any(each.severity is Severity.ERROR for each in findings):
         verdict = Verdict.BROKEN
@@ -181,7 +184,7 @@ def _distinctive(contracts: Sequence[Contract]) -> dict[str, tuple[str, ...]]:
 
 def _contracted(contracts: Sequence[Contract]):  # type: ignore[no-untyped-def]
     """Look-up of what contracts say replaces a symbol in a release."""
-    table = {}
+    table: dict[str, list[Clause]] = {}
     for contract in contracts:
         for clause in contract.clauses:
             if clause.replaced_by:
@@ -243,9 +246,7 @@ def matrix_report(
     contracts: Sequence[Contract] | None = None,
 ) -> Report:
     """:func:`check_plugin` over every recorded release; the command is ``matrix``."""
-    analysis = Analysis(
-        load_plugin(root, exclude), catalog, known_as=known_as, contracts=contracts
-    )
+    analysis = Analysis(load_plugin(root, exclude), catalog, known_as=known_as, contracts=contracts)
     return analysis.report("matrix", catalog.releases)
 
 
@@ -317,11 +318,13 @@ def launch_check(
 
     known = catalog.known(release)
     given = [
-        Given(word.name, word.value, Location("command", 1, word.column))
-        for word in words(command)
+        Given(word.name, word.value, Location("command", 1, word.column)) for word in words(command)
     ]
-    given += [Given(name, value, Location("environment", 1)) for name, value in
-              (environment or {}).items() if name.startswith(("SGLANG_", "SGL_"))]  # fmt: skip
+    given += [
+        Given(name, value, Location("environment", 1))
+        for name, value in (environment or {}).items()
+        if name.startswith(("SGLANG_", "SGL_"))
+    ]
     contracts = _contracts()
     launches = Launches(catalog, Replacements(catalog, _contracted(contracts)))
     found = merge(launches.at(given, catalog.releases.index(known)))

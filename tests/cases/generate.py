@@ -2,8 +2,9 @@
 
     python tests/cases/generate.py --count 2000 --seed 1
 
-Each incident is one file of a throw-away plugin. It works in one release and breaks in the next (or, of
-kind ``silent``, works in both); what is expected is read off the two surfaces, never off the analysis.
+Each incident is one file of a throw-away plugin. It works in one release and breaks in the next
+(or, of kind ``silent``, works in both); what is expected is read off the two surfaces, never off
+the analysis.
 Printed per kind: how many there were, how many were found on the right symbol with the right first
 release, and how many files were reported on where nothing may be said.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import random
 import sys
 import tempfile
@@ -144,16 +146,19 @@ def signatures(old: Surface, new: Surface, module: str) -> Iterator[Incident]:
         has = {each.name for each in now.parameters}
         variadic = any(each.kind in (2, 4) for each in now.parameters)
         needed = [
-            each.name for each in was.parameters
+            each.name
+            for each in was.parameters
             if each.required and each.kind <= ParameterKind.POSITIONAL
-        ]  # fmt: skip
+        ]
         arguments = ", ".join(f"k['{each}']" for each in needed)
         if any(p.kind == ParameterKind.KEYWORD_ONLY and p.required for p in was.parameters):
             continue
         for gone in sorted(had - has):
             if not variadic and gone not in needed:
                 comma = ", " if arguments else ""
-                yield Incident("d", f"{head}    return {name}({arguments}{comma}{gone}=k[0])\n", gone)
+                yield Incident(
+                    "d", f"{head}    return {name}({arguments}{comma}{gone}=k[0])\n", gone
+                )
         new_needs = [each for each in now.parameters if each.required and each.name not in had]
         if new_needs and not variadic and had <= has:
             yield Incident("d", f"{head}    return {name}({arguments})\n", new_needs[0].name)
@@ -180,8 +185,12 @@ def imports(old: Surface, new: Surface, module: str) -> Iterator[Incident]:
         owner = new.find(module)
         if found is None and (owner is None or not new.is_open(owner)):
             yield Incident("e", text, name)
-            yield Incident("e", f"import importlib\n\n\ndef use():\n"
-                                f"    return importlib.import_module('{module}').{name}\n", name)  # fmt: skip
+            yield Incident(
+                "e",
+                f"import importlib\n\n\ndef use():\n"
+                f"    return importlib.import_module('{module}').{name}\n",
+                name,
+            )
             places = [each for each in new.places(name) if ":" not in each]
             for place in places[:1]:
                 yield Incident(
@@ -203,21 +212,22 @@ def hooks(old: Surface, new: Surface, module: str) -> Iterator[Incident]:
         if new.kind(now) & Kind.PROTOCOL:
             continue
 
-        def abstract(surface: Surface, owner: Symbol) -> set[str]:
+        def lacking(surface: Surface, owner: Symbol, role: Role) -> set[str]:
             return {
                 each.qual.rsplit(".", 1)[-1]
                 for each in surface.members(owner).values()
-                if isinstance(each.node, Function)
-                and each.node.role & (Role.ABSTRACT | Role.UNIMPLEMENTED)
+                if isinstance(each.node, Function) and each.node.role & role
             }
 
-        before, after = abstract(old, was), abstract(new, now)
+        before = lacking(old, was, Role.ABSTRACT | Role.UNIMPLEMENTED)
+        after = lacking(new, now, Role.ABSTRACT)
         text = f"from {module} import {name}\n\n\nclass Mine({name}):\n"
-        body = "".join(f"    def {each}(self, *a, **k):\n        return None\n\n"
-                       for each in sorted(before))  # fmt: skip
+        body = "".join(
+            f"    def {each}(self, *a, **k):\n        return None\n\n" for each in sorted(before)
+        )
         if before and after - before:
             yield Incident("c", text + body, sorted(after - before)[0])
-        elif before and before == after:
+        elif before and after <= before:
             yield Incident("silent", text + body, "")
 
 
@@ -316,10 +326,12 @@ def judge(
             continue
         module = each.text.split("import", 1)[0].split("from ")[-1].strip()
         hits = [
-            first for symbol, first in after
-            if each.symbol in symbol or (module and symbol.startswith(module)) or "." in symbol
-            and each.text.find(symbol) >= 0
-        ]  # fmt: skip
+            first
+            for symbol, first in after
+            if each.symbol in symbol
+            or (module and symbol.startswith(module))
+            or ("." in symbol and each.text.find(symbol) >= 0)
+        ]
         if hits:
             score.found[each.kind] += 1
             score.dated[each.kind] += new in hits
@@ -337,7 +349,7 @@ def main() -> int:
     args = parser.parse_args()
     catalog = load_catalog(args.surfaces)
     releases = catalog.releases
-    pairs = list(zip(releases, releases[1:], strict=False))
+    pairs = list(itertools.pairwise(releases))
     score = run(catalog, pairs, -(-args.count // len(pairs)), args.seed)
     for kind in sorted(score.total):
         total = score.total[kind]

@@ -1,4 +1,4 @@
-"""A small draw of the incidents that :mod:`generate` makes; the whole run is ``python generate.py``."""
+"""A small draw of the incidents that ``generate.py`` makes; it makes thousands itself."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from sglang_contracts.surface import load_catalog
 
 
 def _generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", Path(__file__).with_name("generate.py"))
-    assert spec is not None and spec.loader is not None
+    spec = importlib.util.spec_from_file_location(
+        "generate", Path(__file__).with_name("generate.py")
+    )
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["generate"] = module
     spec.loader.exec_module(module)

@@ -16,18 +16,31 @@ def flags(found: list[Word]) -> list[tuple[str, str | None, int]]:
 @pytest.mark.parametrize(
     ("kind", "text", "expected"),
     [
-        ("shell", "python -m sglang.launch_server --tp 2 \\\n  --dp=4\nls --all\n",
-         [("--tp", "2", 1), ("--dp", "4", 2)]),
+        (
+            "shell",
+            "python -m sglang.launch_server --tp 2 \\\n  --dp=4\nls --all\n",
+            [("--tp", "2", 1), ("--dp", "4", 2)],
+        ),
         ("shell", "sglang serve --port 1\n", [("--port", "1", 1)]),
         ("shell", "# python -m sglang.launch_server --tp 2\ngrep --color x\n", []),
-        ("docker", 'CMD ["python", "-m", "sglang.launch_server", "--tp", "2"]\n',
-         [("--tp", "2", 1)]),
-        ("yaml", "args:\n  - sglang.launch_server\n  - --tp\n  - --dp=2\nother:\n  x: --no\n",
-         [("--tp", None, 3), ("--dp", "2", 4)]),
-        ("markdown", "use `sglang.launch_server --no 1`\n```bash\n"
-         "python -m sglang.launch_server --tp 2\n```\n--later\n", [("--tp", "2", 3)]),
+        (
+            "docker",
+            'CMD ["python", "-m", "sglang.launch_server", "--tp", "2"]\n',
+            [("--tp", "2", 1)],
+        ),
+        (
+            "yaml",
+            "args:\n  - sglang.launch_server\n  - --tp\n  - --dp=2\nother:\n  x: --no\n",
+            [("--tp", None, 3), ("--dp", "2", 4)],
+        ),
+        (
+            "markdown",
+            "use `sglang.launch_server --no 1`\n```bash\n"
+            "python -m sglang.launch_server --tp 2\n```\n--later\n",
+            [("--tp", "2", 3)],
+        ),
     ],
-)  # fmt: skip
+)
 def test_flags_of_a_launch_command_are_found_and_no_others(
     kind: str, text: str, expected: list[tuple[str, str | None, int]]
 ) -> None:
@@ -37,17 +50,22 @@ def test_flags_of_a_launch_command_are_found_and_no_others(
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("c = ['python', '-m', 'sglang.launch_server', '--tp', '2', '--flag', '--dp=3']",
-         [("--tp", "2", 1), ("--flag", None, 1), ("--dp", "3", 1)]),
+        (
+            "c = ['python', '-m', 'sglang.launch_server', '--tp', '2', '--flag', '--dp=3']",
+            [("--tp", "2", 1), ("--flag", None, 1), ("--dp", "3", 1)],
+        ),
         ("c = ['sglang', 'serve']\nc += ['--tp', '2']", [("--tp", "2", 2)]),
         ("c = 'python -m sglang.launch_server --tp 2'", [("--tp", "2", 1)]),
-        ("from sglang.srt.server_args import prepare_server_args\nprepare_server_args(['--tp', '2'])",
-         [("--tp", "2", 2)]),
+        (
+            "from sglang.srt.server_args import prepare_server_args\n"
+            "prepare_server_args(['--tp', '2'])",
+            [("--tp", "2", 2)],
+        ),
         ("c = ['ls', '--all']", []),
         ("c = ['sglang.launch_server']\np.add_argument('--ours')", []),
         ("def f():\n    '''sglang.launch_server --tp 2'''", []),
     ],
-)  # fmt: skip
+)
 def test_flags_in_python_are_found_where_sglang_is_launched(
     text: str, expected: list[tuple[str, str | None, int]]
 ) -> None:
@@ -55,7 +73,12 @@ def test_flags_in_python_are_found_where_sglang_is_launched(
 
 
 def test_a_command_line_is_taken_apart_with_its_environment() -> None:
-    found = list(words(["SGLANG_X=1", "python", "-m", "sglang.launch_server", "--a", "1", "--b=2", "--c"]))
+    found = list(
+        words(["SGLANG_X=1", "python", "-m", "sglang.launch_server", "--a", "1", "--b=2", "--c"])
+    )
     assert [(word.name, word.value) for word in found] == [
-        ("SGLANG_X", "1"), ("--a", "1"), ("--b", "2"), ("--c", None),
-    ]  # fmt: skip
+        ("SGLANG_X", "1"),
+        ("--a", "1"),
+        ("--b", "2"),
+        ("--c", None),
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from pathlib import Path
 
@@ -90,9 +89,9 @@ def test_code_cells_of_a_notebook_are_read_and_magics_are_not(root: Path) -> Non
 
 def test_links_that_go_round_or_nowhere_are_not_followed(root: Path) -> None:
     (root / "good.py").write_text(IMPORT)
-    os.symlink(root, root / "loop")
-    os.symlink(root / "good.py", root / "twin.py")
-    os.symlink(root / "none.py", root / "dangling.py")
+    (root / "loop").symlink_to(root)
+    (root / "twin.py").symlink_to(root / "good.py")
+    (root / "dangling.py").symlink_to(root / "none.py")
     assert imports(root) == {"good.py": 1}
 
 

@@ -21,8 +21,11 @@ from sglang_contracts.verify.finding import Finding, Severity
 def _imaginary() -> ModuleType:
     name = "imaginary_releases"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("imaginary.py"))
-        assert spec is not None and spec.loader is not None
+        spec = importlib.util.spec_from_file_location(
+            name, Path(__file__).with_name("imaginary.py")
+        )
+        assert spec is not None
+        assert spec.loader is not None
         sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[name])
     return sys.modules[name]
@@ -67,7 +70,9 @@ CheckText = Callable[[str], dict[str, list[Finding]]]
 
 @pytest.fixture
 def check_text(
-    two_releases: Catalog, two_contracts: tuple[Contract, ...], tmp_path: Path,
+    two_releases: Catalog,
+    two_contracts: tuple[Contract, ...],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> CheckText:
     """``check_text(source)`` → release → its errors and warnings."""

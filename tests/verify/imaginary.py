@@ -1,7 +1,8 @@
-"""Two neighbouring releases of an imaginary sglang, and for each rule a use that breaks and one that does not.
+# ruff: noqa: E501 - a fixture is easier to read in one line
+"""Two neighbouring releases of an imaginary sglang, and uses that break and that do not.
 
-The releases differ in one thing a rule. ``FIXTURES`` maps a rule to plugins that must fire it (it and no
-other) and plugins that must stay silent in both releases.
+The releases differ in one thing a rule. ``FIXTURES`` maps a rule to plugins that must fire it (it
+and no other) and plugins that must stay silent in both releases.
 """
 
 from __future__ import annotations
@@ -250,73 +251,132 @@ _POOL = "    def copy(self, rows, mask=None): return rows\n"
 
 FIXTURES: dict[str, Fixture] = {
     "module-removed": Fixture(
-        ("import sglang.srt.gone\n", "def f():\n    import sglang.srt.gone as g\n    return g\n",
-         "import importlib\nimportlib.import_module('sglang.srt.gone')\n"),
-        ("try:\n    import sglang.srt.gone as m\nexcept ImportError:\n    import sglang.srt.names as m\n",
-         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import sglang.srt.gone\n",
-         "import sglang.srt\n", "from sglang.srt import names\n"),
+        (
+            "import sglang.srt.gone\n",
+            "def f():\n    import sglang.srt.gone as g\n    return g\n",
+            "import importlib\nimportlib.import_module('sglang.srt.gone')\n",
+        ),
+        (
+            "try:\n    import sglang.srt.gone as m\nexcept ImportError:\n    import sglang.srt.names as m\n",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import sglang.srt.gone\n",
+            "import sglang.srt\n",
+            "from sglang.srt import names\n",
+        ),
     ),
     "symbol-removed": Fixture(
-        (at("names:dropped", "dropped()"), "from sglang.srt import names\nx = names.dropped\n",
-         "import sglang.srt.names as n\nn.dropped()\n",
-         "try:\n    from sglang.srt.names import dropped\nexcept ImportError:\n    pass\n"),
-        (at("names:stays", "stays()"),
-         "import sglang.srt.names as n\nif hasattr(n, 'dropped'):\n    n.dropped()\nelse:\n    n.stays()\n",
-         "import sglang.srt.names as n\nx = getattr(n, 'dropped', n.stays)\n",
-         "from sglang.srt.names import *\nstays()\n", "import sglang.srt.names as n\nn.never_was\n"),
+        (
+            at("names:dropped", "dropped()"),
+            "from sglang.srt import names\nx = names.dropped\n",
+            "import sglang.srt.names as n\nn.dropped()\n",
+            "try:\n    from sglang.srt.names import dropped\nexcept ImportError:\n    pass\n",
+        ),
+        (
+            at("names:stays", "stays()"),
+            "import sglang.srt.names as n\nif hasattr(n, 'dropped'):\n    n.dropped()\nelse:\n    n.stays()\n",
+            "import sglang.srt.names as n\nx = getattr(n, 'dropped', n.stays)\n",
+            "from sglang.srt.names import *\nstays()\n",
+            "import sglang.srt.names as n\nn.never_was\n",
+        ),
     ),
     "symbol-moved": Fixture(
         (at("names:Mover", "Mover()"), "def f():\n    from sglang.srt.names import Mover\n"),
-        ("try:\n    from sglang.srt.moved import Mover\nexcept ImportError:\n"
-         "    from sglang.srt.names import Mover\n\n\ndef f(x: Mover):\n    return x.go()\n",),
+        (
+            "try:\n    from sglang.srt.moved import Mover\nexcept ImportError:\n"
+            "    from sglang.srt.names import Mover\n\n\ndef f(x: Mover):\n    return x.go()\n",
+        ),
     ),
     "field-removed": Fixture(
-        (at("batch:Batch", "def f(b: Batch):\n    return b.lost_field"),
-         at("batch:Batch", "def f(b: 'Batch | None'):\n    return b.lost_field"),
-         at("batch:Sub", "class A:\n    def __init__(self, b: Sub):\n        self.b = b\n"
-            "    def f(self):\n        return self.b.lost_field"),
-         at("batch:Batch", "def f(b):\n    assert isinstance(b, Batch)\n    return b.lost_field"),
-         at("batch:Batch", "from typing import List\ndef f(bs: List[Batch]):\n"
-            "    return [b.lost_field for b in bs]"),
-         at("batch:Batch", "class Own:\n    def g(self, b):\n        return b.lost_field\n"
-            "    def f(self, b: Batch):\n        return self.g(b)")),
-        (at("batch:Batch", "def f(b: Batch):\n    return b.kept"),
-         at("batch:Batch", "def f(b: Batch):\n    return getattr(b, 'lost_field', None)"),
-         at("batch:Batch", "def f(b: Batch):\n    if hasattr(b, 'lost_field'):\n"
-            "        return b.lost_field\n    return b.kept"),
-         at("batch:Batch", "def f(b: Batch):\n    try:\n        return b.lost_field\n"
-            "    except AttributeError:\n        return b.kept"),
-         at("batch:Batch", "class Own(Batch):\n    lost_field = 1\n\n\ndef f(o: Own):\n"
-            "    return o.lost_field"),
-         "def f(b):\n    return b.lost_field\n"),
+        (
+            at("batch:Batch", "def f(b: Batch):\n    return b.lost_field"),
+            at("batch:Batch", "def f(b: 'Batch | None'):\n    return b.lost_field"),
+            at(
+                "batch:Sub",
+                "class A:\n    def __init__(self, b: Sub):\n        self.b = b\n"
+                "    def f(self):\n        return self.b.lost_field",
+            ),
+            at(
+                "batch:Batch", "def f(b):\n    assert isinstance(b, Batch)\n    return b.lost_field"
+            ),
+            at(
+                "batch:Batch",
+                "from typing import List\ndef f(bs: List[Batch]):\n"
+                "    return [b.lost_field for b in bs]",
+            ),
+            at(
+                "batch:Batch",
+                "class Own:\n    def g(self, b):\n        return b.lost_field\n"
+                "    def f(self, b: Batch):\n        return self.g(b)",
+            ),
+        ),
+        (
+            at("batch:Batch", "def f(b: Batch):\n    return b.kept"),
+            at("batch:Batch", "def f(b: Batch):\n    return getattr(b, 'lost_field', None)"),
+            at(
+                "batch:Batch",
+                "def f(b: Batch):\n    if hasattr(b, 'lost_field'):\n"
+                "        return b.lost_field\n    return b.kept",
+            ),
+            at(
+                "batch:Batch",
+                "def f(b: Batch):\n    try:\n        return b.lost_field\n"
+                "    except AttributeError:\n        return b.kept",
+            ),
+            at(
+                "batch:Batch",
+                "class Own(Batch):\n    lost_field = 1\n\n\ndef f(o: Own):\n"
+                "    return o.lost_field",
+            ),
+            "def f(b):\n    return b.lost_field\n",
+        ),
     ),
     "field-renamed": Fixture(
         (at("batch:Batch", "def f(b: Batch):\n    return b.old_total_tokens"),),
         (at("batch:Batch", "def f(b: Batch):\n    return b.after"),),
     ),
     "method-removed": Fixture(
-        (at("batch:Batch", "def f(b: Batch):\n    return b.lost_method()"),
-         at("batch:Batch", "def f(kept):\n    b = Batch(kept, 1)\n    return b.lost_method()")),
+        (
+            at("batch:Batch", "def f(b: Batch):\n    return b.lost_method()"),
+            at("batch:Batch", "def f(kept):\n    b = Batch(kept, 1)\n    return b.lost_method()"),
+        ),
         (at("batch:Batch", "def f(b: Batch):\n    return b.kept_method()"),),
     ),
     "method-renamed": Fixture(
         (at("batch:Batch", "def f(b: Batch):\n    return b.before_rename(1, 2)"),),
-        (at("batch:Batch", "def f(b: Batch):\n    if hasattr(b, 'after_rename'):\n"
-            "        return b.after_rename(1, 2)\n    return b.before_rename(1, 2)"),),
+        (
+            at(
+                "batch:Batch",
+                "def f(b: Batch):\n    if hasattr(b, 'after_rename'):\n"
+                "        return b.after_rename(1, 2)\n    return b.before_rename(1, 2)",
+            ),
+        ),
     ),
     "enum-member-removed": Fixture(
-        (at("batch:Phase", "x = Phase.LEFT"), at("batch:Phase", "def f(p):\n    return p in {Phase.LEFT}")),
-        (at("batch:Phase", "x = [Phase.ONE, Phase.TWO.name, Phase.TWO.value, Phase['ONE']]"),
-         at("batch:Phase", "x = getattr(Phase, 'LEFT', Phase.TWO)")),
+        (
+            at("batch:Phase", "x = Phase.LEFT"),
+            at("batch:Phase", "def f(p):\n    return p in {Phase.LEFT}"),
+        ),
+        (
+            at("batch:Phase", "x = [Phase.ONE, Phase.TWO.name, Phase.TWO.value, Phase['ONE']]"),
+            at("batch:Phase", "x = getattr(Phase, 'LEFT', Phase.TWO)"),
+        ),
     ),
     "parameter-removed": Fixture(
-        (at("calls:fewer", "fewer(1, extra=2)"), at("calls:fewer", "fewer(1, 2, 3)"),
-         at("calls:fewer", "kw = dict(extra=1)\nfewer(1, **kw)"),
-         "from functools import partial\n" + at("calls:fewer", "f = partial(fewer, extra=3)")),
-        (at("calls:fewer", "fewer(1, 2)"), at("calls:fewer", "def f(*a, **k):\n    return fewer(*a, **k)"),
-         "import sglang\nfrom packaging.version import parse\n"
-         + at("calls:fewer", "if parse(sglang.__version__) < parse('0.5.2'):\n    fewer(1, extra=2)\n"
-              "else:\n    fewer(1)")),
+        (
+            at("calls:fewer", "fewer(1, extra=2)"),
+            at("calls:fewer", "fewer(1, 2, 3)"),
+            at("calls:fewer", "kw = dict(extra=1)\nfewer(1, **kw)"),
+            "from functools import partial\n" + at("calls:fewer", "f = partial(fewer, extra=3)"),
+        ),
+        (
+            at("calls:fewer", "fewer(1, 2)"),
+            at("calls:fewer", "def f(*a, **k):\n    return fewer(*a, **k)"),
+            "import sglang\nfrom packaging.version import parse\n"
+            + at(
+                "calls:fewer",
+                "if parse(sglang.__version__) < parse('0.5.2'):\n    fewer(1, extra=2)\n"
+                "else:\n    fewer(1)",
+            ),
+        ),
     ),
     "parameter-renamed": Fixture(
         (at("calls:renamed", "renamed(1, group_size=2)"),),
@@ -335,11 +395,15 @@ FIXTURES: dict[str, Fixture] = {
         (at("calls:pair", "a, *rest = pair(1)"), at("calls:pair", "a = pair(1)")),
     ),
     "override-signature": Fixture(
-        (at("pool:Pool", "class Own(Pool):\n    def copy(self, rows):\n        return rows"),
-         at("pool:Pool", "def mine(self, rows):\n    return rows\n\n\nPool.copy = mine")),
-        (at("pool:Pool", "class Own(Pool):\n" + _POOL),
-         at("pool:Pool", "class Own(Pool):\n    def copy(self, *a, **k):\n        return a"),
-         at("pool:Pool", "class Own(Pool):\n    def plain(self):\n        return 2")),
+        (
+            at("pool:Pool", "class Own(Pool):\n    def copy(self, rows):\n        return rows"),
+            at("pool:Pool", "def mine(self, rows):\n    return rows\n\n\nPool.copy = mine"),
+        ),
+        (
+            at("pool:Pool", "class Own(Pool):\n" + _POOL),
+            at("pool:Pool", "class Own(Pool):\n    def copy(self, *a, **k):\n        return a"),
+            at("pool:Pool", "class Own(Pool):\n    def plain(self):\n        return 2"),
+        ),
     ),
     "override-orphaned": Fixture(
         (at("pool:Pool", "class Own(Pool):\n    def old_hook(self):\n        return 1"),),
@@ -347,26 +411,42 @@ FIXTURES: dict[str, Fixture] = {
     ),
     "hook-missing": Fixture(
         (at("pool:Linker", "class Own(Linker):\n    def load(self):\n        return 1"),),
-        (at("pool:Linker", "class Own(Linker):\n    def load(self):\n        return 1\n\n"
-            "    def finish(self, index):\n        return index"),
-         at("pool:Linker", "class Half(Linker):\n    def load(self):\n        return 1\n\n\n"
-            "class Own(Half):\n    def finish(self, index):\n        return index")),
+        (
+            at(
+                "pool:Linker",
+                "class Own(Linker):\n    def load(self):\n        return 1\n\n"
+                "    def finish(self, index):\n        return index",
+            ),
+            at(
+                "pool:Linker",
+                "class Half(Linker):\n    def load(self):\n        return 1\n\n\n"
+                "class Own(Half):\n    def finish(self, index):\n        return index",
+            ),
+        ),
     ),
     "patch-target-missing": Fixture(
-        (at("target:Runner", "def mine(self):\n    return 2\n\n\nRunner.step = mine"),
-         at("target:Runner", "setattr(Runner, 'step', lambda self: 2)"),
-         "from unittest import mock\nmock.patch('sglang.srt.target.Runner.step', lambda self: 1)\n"),
-        (at("target:Runner", "def mine(self):\n    return 2\n\n\nRunner.other = mine"),
-         at("target:Runner", "Runner.marker_of_ours = True")),
+        (
+            at("target:Runner", "def mine(self):\n    return 2\n\n\nRunner.step = mine"),
+            at("target:Runner", "setattr(Runner, 'step', lambda self: 2)"),
+            "from unittest import mock\nmock.patch('sglang.srt.target.Runner.step', lambda self: 1)\n",
+        ),
+        (
+            at("target:Runner", "def mine(self):\n    return 2\n\n\nRunner.other = mine"),
+            at("target:Runner", "Runner.marker_of_ours = True"),
+        ),
     ),
     "server-arg-removed": Fixture(
-        ("CMD = ['python', '-m', 'sglang.launch_server', '--lost-arg', '1']\n",
-         "CMD = 'python -m sglang.launch_server --model-path m --lost-arg 1'\n",
-         at("server_args:ServerArgs", "ServerArgs('m', lost_arg=1)"),
-         "CMD = ['python', '-m', 'sglang.launch_server', '--policy', 'lof']\n"),
-        ("CMD = ['python', '-m', 'sglang.launch_server', '--tp-size', '2', '--policy', 'fcfs']\n",
-         "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lost-arg')\n",
-         "CMD = ['python', 'train.py', '--lost-arg', '1']\n"),
+        (
+            "CMD = ['python', '-m', 'sglang.launch_server', '--lost-arg', '1']\n",
+            "CMD = 'python -m sglang.launch_server --model-path m --lost-arg 1'\n",
+            at("server_args:ServerArgs", "ServerArgs('m', lost_arg=1)"),
+            "CMD = ['python', '-m', 'sglang.launch_server', '--policy', 'lof']\n",
+        ),
+        (
+            "CMD = ['python', '-m', 'sglang.launch_server', '--tp-size', '2', '--policy', 'fcfs']\n",
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lost-arg')\n",
+            "CMD = ['python', 'train.py', '--lost-arg', '1']\n",
+        ),
     ),
     "env-removed": Fixture(
         ("import os\nos.environ['SGLANG_OLD_SWITCH'] = '1'\n",),
@@ -382,16 +462,22 @@ FIXTURES: dict[str, Fixture] = {
     ),
     "obligation-unmet": Fixture(
         (at("pool:Spec", "class Own(Spec):\n    pass"),),
-        (at("pool:Spec", "class Own(Spec):\n    def future_map(self, n):\n        return n"),
-         at("pool:Spec", "class Own(Spec):\n    def __getattr__(self, name):\n        return 1")),
+        (
+            at("pool:Spec", "class Own(Spec):\n    def future_map(self, n):\n        return n"),
+            at("pool:Spec", "class Own(Spec):\n    def __getattr__(self, name):\n        return 1"),
+        ),
     ),
     "guard-wrong": Fixture(
-        ("import sglang\nfrom packaging import version\n"
-         "if version.parse(sglang.__version__) >= version.parse('0.5.2'):\n"
-         "    from sglang.srt.names import dropped\nelse:\n    from sglang.srt.names import stays\n",),
-        ("import sglang\nfrom packaging import version\n"
-         "if version.parse(sglang.__version__) >= version.parse('0.5.2'):\n"
-         "    from sglang.srt.names import stays\nelse:\n    from sglang.srt.names import dropped\n",),
+        (
+            "import sglang\nfrom packaging import version\n"
+            "if version.parse(sglang.__version__) >= version.parse('0.5.2'):\n"
+            "    from sglang.srt.names import dropped\nelse:\n    from sglang.srt.names import stays\n",
+        ),
+        (
+            "import sglang\nfrom packaging import version\n"
+            "if version.parse(sglang.__version__) >= version.parse('0.5.2'):\n"
+            "    from sglang.srt.names import stays\nelse:\n    from sglang.srt.names import dropped\n",
+        ),
     ),
     "retired": Fixture(
         (at("calls:retiring", "retiring()"),),
@@ -399,8 +485,10 @@ FIXTURES: dict[str, Fixture] = {
     ),
     "behaviour-changed": Fixture(
         (at("meaning:shifted", "shifted([1])"),),
-        (at("meaning:shifted", "def f(Rows):\n    return shifted(Rows([1]))"),
-         at("meaning:steady", "steady([1])")),
+        (
+            at("meaning:shifted", "def f(Rows):\n    return shifted(Rows([1]))"),
+            at("meaning:steady", "steady([1])"),
+        ),
     ),
-}  # fmt: skip
+}
 """Rule → its fixtures. Each firing one gives that rule in 0.5.2 and nothing in 0.5.1."""

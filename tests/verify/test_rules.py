@@ -11,8 +11,11 @@ import pytest
 from sglang_contracts.report.words import WORDINGS
 from sglang_contracts.verify.finding import Finding, Severity
 
-_SPEC = importlib.util.spec_from_file_location("_fixtures", Path(__file__).with_name("imaginary.py"))
-assert _SPEC is not None and _SPEC.loader is not None
+_SPEC = importlib.util.spec_from_file_location(
+    "_fixtures", Path(__file__).with_name("imaginary.py")
+)
+assert _SPEC is not None
+assert _SPEC.loader is not None
 _MODULE = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(_MODULE)
 FIXTURES = _MODULE.FIXTURES
@@ -32,9 +35,10 @@ CheckText = Callable[[str], dict[str, list[Finding]]]
 
 def test_every_rule_has_fixtures_of_both_kinds() -> None:
     lacking = [
-        rule for rule in WORDINGS
+        rule
+        for rule in WORDINGS
         if rule not in FIXTURES or not FIXTURES[rule].fires or not FIXTURES[rule].silent
-    ]  # fmt: skip
+    ]
     assert lacking == []
     assert set(FIXTURES) <= set(WORDINGS)
 
@@ -66,7 +70,9 @@ def test_nothing_is_said_where_nothing_breaks(text: str, check_text: CheckText) 
 
 
 def test_a_swallowed_import_error_without_a_way_out_is_a_warning(check_text: CheckText) -> None:
-    text = "try:\n    from sglang.srt.names import dropped\nexcept ImportError:\n    dropped = None\n"
+    text = (
+        "try:\n    from sglang.srt.names import dropped\nexcept ImportError:\n    dropped = None\n"
+    )
     [finding] = check_text(text)["0.5.2"]
     assert finding.severity is Severity.WARNING
 

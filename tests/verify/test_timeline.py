@@ -58,8 +58,15 @@ def catalog() -> Catalog:
 
 
 def _timeline(plugin: object, catalog: Catalog, releases: tuple[str, ...], first: str) -> Timeline:
-    evaluator = Evaluator(plugin, Lens(catalog, first), {"model_runner": (  # type: ignore[arg-type]
-        "sglang.srt.model_executor.model_runner:ModelRunner",)})  # fmt: skip
+    evaluator = Evaluator(
+        plugin,
+        Lens(catalog, first),
+        {
+            "model_runner": (  # type: ignore[arg-type]
+                "sglang.srt.model_executor.model_runner:ModelRunner",
+            )
+        },
+    )
     return Timeline(Checker(evaluator, clauses_of(())), releases)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import write_atomically
 
 PLAIN_WIDTH = 100
 """Columns where the output is no terminal."""
@@ -57,8 +58,6 @@ def write_file(path: Path, text: str) -> None:
     Raises:
         ContractsError: If ``path`` is a folder, its folder is missing, or it cannot be written.
     """
-    import tempfile
-
     path = path.resolve()
     if path.exists() and not path.is_file() and not path.is_dir():
         with path.open("w", encoding="utf-8") as device:  # /dev/stdout, a named pipe
@@ -69,24 +68,4 @@ def write_file(path: Path, text: str) -> None:
     folder = path.parent
     if not folder.is_dir():
         raise ContractsError(f"the folder {folder} does not exist", f"mkdir -p {folder}")
-    try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
-    except OSError as error:
-        raise ContractsError(
-            f"cannot write {path}: {error.strerror or error}", "choose another --output"
-        ) from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        if path.exists():
-            Path(temporary).chmod(path.stat().st_mode & 0o777)
-        else:
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise ContractsError(
-            f"cannot write {path}: {error.strerror or error}", "choose another --output"
-        ) from error
+    write_atomically(path, text.encode(), "choose another --output")

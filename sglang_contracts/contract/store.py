@@ -7,8 +7,6 @@ entry is ignored and written anew; a cache that cannot be written is done withou
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import msgspec
 from sglang_contracts import __version__, paths
 from sglang_contracts.contract.model import Contract
 from sglang_contracts.errors import ContractsError, nearest
+from sglang_contracts.files import write_atomically
 
 MAX_BYTES = 1_000_000
 """Largest contract file."""
@@ -134,21 +133,9 @@ def _read(place: Path) -> tuple[Contract, ...] | None:
 def _write(place: Path, contracts: tuple[Contract, ...]) -> None:
     body = msgspec.msgpack.encode(contracts)
     data = _MARK + hashlib.sha256(body).digest() + body
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=".new-")
-    except OSError:
-        return
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        temporary.replace(place)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink()
-        return
-    _tidy(place)
+    with suppress(ContractsError):  # a cache that cannot be written to costs time, not answers
+        write_atomically(place, data)
+        _tidy(place)
 
 
 def _tidy(place: Path) -> None:

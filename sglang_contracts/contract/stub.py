@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from pathlib import Path
 
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import write_atomically
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -77,14 +76,4 @@ def new_contract(
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except OSError as error:
-        raise ContractsError(
-            f"{path} cannot be written: {error.strerror}", "run it in a checkout of the project"
-        ) from None
+    write_atomically(path, text.encode(), "run it in a checkout of the project")

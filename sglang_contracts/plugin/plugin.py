@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import write_atomically
 from sglang_contracts.paths import cache
 from sglang_contracts.plugin.extract import extract
 from sglang_contracts.plugin.model import EXTRACT_VERSION, File
@@ -102,14 +105,5 @@ class _Cache:
         """Write what was used, atomically."""
         if not self._changed:
             return
-        import os
-        import tempfile
-
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._path.parent, suffix=".part")
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(msgspec.msgpack.encode(self._used))
-            Path(name).replace(self._path)
-        except OSError:
-            return  # a read-only cache: the next run reads the plugin again
+        with suppress(ContractsError):  # a read-only cache: the next run reads the plugin again
+            write_atomically(self._path, msgspec.msgpack.encode(self._used))

@@ -39,5 +39,5 @@ def test_a_bad_name_is_refused(tmp_path, name):
 
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ContractsError, match="cannot be written"):
+    with pytest.raises(ContractsError, match="cannot write"):
         new_contract("my-thing", tmp_path / "file", tmp_path)

@@ -397,6 +397,7 @@ _ROLES = {
     "SamplingBatchInfo": ("sampling",),
     "LogitsProcessorOutput": ("logits",),
     "ModelRunner": ("model_runner",),
+    "RadixAttention": ("layer",),
     "ForwardMode": ("mode",),
 }
 
@@ -660,6 +661,49 @@ def table(contract: Contract, found: Sequence[Evidence]) -> tuple[Row, ...]:
             )
         )
     return tuple(rows)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much of a contract running releases have shown.
+
+    Attributes:
+        contract: Its id.
+        asked: Clauses that hold in a release with evidence.
+        confirmed: Of these, those seen as stated.
+        declared: Those that are there, without a value or call seen.
+        contradicted: Those seen otherwise.
+        not_exercised: The ids of the rest.
+    """
+
+    contract: str
+    asked: int
+    confirmed: int
+    declared: int
+    contradicted: int
+    not_exercised: tuple[str, ...]
+
+
+def counts(contract: Contract, found: Sequence[Evidence]) -> Counts:
+    """Sum up :func:`table` for one contract."""
+    rows = [row for row in table(contract, found) if row.asked]
+    by = {status: [row for row in rows if _best(row) is status] for status in Status}
+    return Counts(
+        contract=contract.id,
+        asked=len(rows),
+        confirmed=len(by[Status.CONFIRMED]),
+        declared=len(by[Status.DECLARED]),
+        contradicted=len(by[Status.CONTRADICTED]),
+        not_exercised=tuple(row.clause for row in by[Status.NOT_EXERCISED]),
+    )
+
+
+def _best(row: Row) -> Status:
+    if row.contradicted:
+        return Status.CONTRADICTED
+    if row.confirmed:
+        return Status.CONFIRMED
+    return Status.DECLARED if row.declared else Status.NOT_EXERCISED
 
 
 def unlisted(contracts: Sequence[Contract], evidence: Evidence) -> dict[str, tuple[str, ...]]:

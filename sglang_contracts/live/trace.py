@@ -126,7 +126,7 @@ class Tracer:
         self._seen: set[str] = set()
         self._busy = False
         self._batches = 0
-        self._runner_seen = False
+        self._runner_seen = self._layer_seen = False
         self.scheduled = ""
         atexit.register(self._file.close)
 
@@ -188,6 +188,8 @@ class Tracer:
                 for argument in (*args, *kwargs.values()):
                     if hasattr(argument, "forward_mode"):
                         self._quietly(self.batch, attribute, argument)
+                    elif type(argument).__name__ == "RadixAttention":
+                        self._quietly(self.layer, argument)
             returned = value(*args, **kwargs)
             self._quietly(self._call, role, attribute, args, kwargs, returned, by)
             return returned
@@ -217,6 +219,12 @@ class Tracer:
             self.emit("object", on="batch", **_class_facts(type(batch)), fields={})
         mode = batch.forward_mode.name
         self.emit("batch", call=call, mode=mode, scheduled=self.scheduled, fields=_fields(batch))
+
+    def layer(self, layer: Any) -> None:
+        """Note the first attention layer that a backend is called for."""
+        if not self._layer_seen:
+            self._layer_seen = True
+            self.emit("object", on="layer", **_class_facts(type(layer)), fields=_fields(layer))
 
     def sampled(self, logits_output: Any, batch: Any) -> None:
         """Note what the sampler gets."""

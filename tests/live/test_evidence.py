@@ -194,6 +194,30 @@ def test_a_contradiction_is_never_outvoted(seen):
     assert [release for release, _ in row.contradicted] == ["0.5.16"]
 
 
+def test_counts_put_each_clause_into_one_class(seen):
+    owner = ("m:ForwardBatch",)
+    names = {
+        "seq_lens": "int64",
+        "out_cache_loc": "int32",
+        "spec_info": "int64",
+        "nowhere": "int64",
+    }
+    clauses = tuple(
+        Clause(id=f"c/{n}", kind=Kind.FIELD, name=n, owner=owner, dtype=always((dtype,)))
+        for n, dtype in names.items()
+    )
+    later = Clause(id="c/later", kind=Kind.FIELD, name="x", owner=owner, sglang=(">=0.5.99",))
+    contract = Contract(id="c", title="", provider="a", consumer="b", clauses=(*clauses, later))
+    assert evidence.counts(contract, [seen]) == evidence.Counts(
+        contract="c",
+        asked=4,
+        confirmed=1,
+        declared=1,
+        contradicted=1,
+        not_exercised=("c/nowhere",),
+    )
+
+
 COMMITTED = sorted((PROJECT / "matrix" / "evidence").glob("*.json"))
 
 

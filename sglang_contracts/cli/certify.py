@@ -30,6 +30,7 @@ _MARKS = {
         "sglang-contracts certify my-plugin --sglang 0.5.20 --out report",
         "sglang-contracts certify my-plugin --sglang installed --level 2 --profile quick",
         "sglang-contracts certify --verify report/certificate.json",
+        "sglang-contracts certify my-plugin --sglang fake:0.5.20 --mutants mutants",
     ),
 )
 @click.argument("plugin", metavar="DIST", required=False)
@@ -71,6 +72,12 @@ _MARKS = {
     metavar="FILE",
     help="Check a certificate again: its digests, the installed plugin, this suite.",
 )
+@click.option(
+    "--mutants",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Instead: seed each defect in DIR into DIST; its check must catch it.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters.")
 def command(
     plugin: str | None,
@@ -82,6 +89,7 @@ def command(
     config: Path | None,
     issuer: str,
     verified: Path | None,
+    mutants: Path | None,
     quiet: bool,
 ) -> int:
     """Run the conformance suite on an installed plugin.
@@ -95,6 +103,8 @@ def command(
         return _verify(verified)
     if plugin is None:
         raise ContractsError("no plugin is named", "sglang-contracts certify DIST --sglang fake:V")
+    if mutants is not None:
+        return _mutants(plugin, sglang, config, mutants, quiet)
     from sglang_contracts.certify.run import Order, certify
     from sglang_contracts.cli.progress import steps
 
@@ -176,3 +186,30 @@ def _verify(path: Path) -> int:
     click.echo(f"issued {certificate.issued.at} by {certificate.issued.by}")
     click.echo(certificate.note)
     return 1 if found.faults else 0
+
+
+def _mutants(plugin: str, sglang: str, config: Path | None, folder: Path, quiet: bool) -> int:
+    """Run a folder of mutants in this process; 1 if one is not killed."""
+    import logging
+
+    from sglang_contracts.certify.run import release_of
+    from sglang_contracts.cli.progress import steps
+    from sglang_contracts.suite.mutants import Score, mutant_files, run_mutants, table
+    from sglang_contracts.suite.session import open_session
+
+    logging.getLogger().addHandler(logging.NullHandler())  # what mutants log is no news
+    files = mutant_files(folder)
+    release_of(sglang)
+    session = open_session(plugin, sglang, config)
+    done = 0
+    with steps(f"seeding {len(files)} defects", quiet) as bar:
+
+        def progress(_: Score) -> None:
+            nonlocal done
+            done += 1
+            if bar is not None:
+                bar(done, len(files))
+
+        scores = run_mutants(files, session, progress=progress)
+    click.echo(table(scores))
+    return int(any(each.verdict not in ("killed", "skipped") for each in scores))

@@ -138,10 +138,15 @@ def _pairs(value: Any, name: str) -> tuple[tuple[int, int], ...]:
 
 def _axes(value: Any, name: str) -> tuple[str, ...]:
     axes = _texts(value, name)
+    if not axes:
+        return ()
     try:
-        return layout(axes).axes if axes else ()
+        found = layout(axes).axes
     except LayoutError as error:
         raise ContractsError(f"capability '{name}': {error}") from error
+    if not {"head", "dim"} <= set(found):
+        raise ContractsError(f"capability '{name}' must have the axes head and dim")
+    return found
 
 
 def _flag(value: Any, name: str) -> bool:

@@ -76,7 +76,7 @@ class Profile:
 
 
 PROFILES = {
-    "quick": Profile("quick", 12, False, 24),
+    "quick": Profile("quick", 8, False, 24),
     "full": Profile("full", 60, True, 60),
 }
 
@@ -162,12 +162,8 @@ class Context:
                 tuple(axis[index % len(axis)] for axis in axes)
                 for index in range(max(len(axis) for axis in axes))
             ]
-            first = tuple(axis[0] for axis in axes)
-            points += [
-                (*first[:at], value, *first[at + 1 :])
-                for at, axis in enumerate(axes)
-                for value in axis
-            ]
+            dtype, _, head, dim = (axis[0] for axis in axes)
+            points += [(dtype, page, head, dim) for page in found.page_sizes]
         return tuple(Cell(*point) for point in dict.fromkeys(points))
 
     def skip_part(self, reason: str) -> None:
@@ -242,16 +238,20 @@ class Context:
         Raises:
             Violation: From ``body``, of the smallest example found.
             SubjectError: Likewise.
+            Inapplicable: None of the plain examples applies.
         """
         if self.example is not None:
             self.failing = self.example
             body(self.example)
             return
+        told, applied = "", False
         for example in plain:
             try:
                 body(example)
+                applied = True
             except Inapplicable as reason:
-                self.skip_part(reason.reason)
+                told = reason.reason
+                self.skip_part(told)
             except (Violation, SubjectError) as error:
                 self.failing = example
                 if strategy is None or not self.shrink:
@@ -259,6 +259,9 @@ class Context:
                 self._draw(strategy, body, 4, like=error)
                 self.failing = example
                 raise
+        if told and not applied:
+            self.skips.remove(told)
+            raise Inapplicable(told)  # nothing was tried: that is no pass
         if strategy is not None:
             self._draw(strategy, body, max(1, int(self.profile.examples * share)))
 

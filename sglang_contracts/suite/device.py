@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,10 @@ class Watch:
         Args:
             most: Where more is held, what only cycles hold is collected before it counts.
         """
-        import gc
-
-        if most is None or self._recorder.live > most:
+        if most is None:
+            gc.collect()
+            gc.freeze()  # what there is by now need not be looked through again
+        elif self._recorder.live > most:
             gc.collect()
         return int(self._recorder.live)
 
@@ -119,6 +121,7 @@ def watched(context: Context) -> Iterator[Watch]:
             watch = Watch(recorder, module)
             with context.watching(watch.observed, watch.unobserved):
                 yield watch
+            gc.unfreeze()
     except ContractsError as error:
         raise Inapplicable(error.message) from error
 

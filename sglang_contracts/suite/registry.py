@@ -75,14 +75,14 @@ def check(
     why: str = "",
 ) -> Callable[[Callable[[Context], None]], Callable[[Context], None]]:
     """Register the decorated function as a check; the arguments are :class:`Check`'s."""
+    if not _ID.fullmatch(id):
+        raise ValueError(f"{id!r} is no check id: write family.what-must-hold")
+    if level not in LEVELS:
+        raise ValueError(f"{id}: there is no level {level}")
 
     def register(function: Callable[[Context], None]) -> Callable[[Context], None]:
-        if not _ID.fullmatch(id):
-            raise ValueError(f"{id!r} is no check id: write family.what-must-hold")
         if id in _CHECKS:
             raise ValueError(f"there are two checks {id}")
-        if level not in LEVELS:
-            raise ValueError(f"{id}: there is no level {level}")
         _CHECKS[id] = Check(
             id, level, title, function, tuple(needs), tuple(clauses), forbids_raising, why
         )

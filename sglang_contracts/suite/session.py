@@ -34,12 +34,13 @@ def start_sglang(wanted: str) -> tuple[str, str]:
     import torch
 
     torch.set_num_threads(1)  # tensors are tiny here: threads would only wait for each other
-    if wanted.startswith(FAKE):
-        from sglang_contracts import fakes
+    from sglang_contracts import fakes
 
-        release = wanted.removeprefix(FAKE)
-        fakes.install(release)
-        return release, "fake"
+    there = fakes.installed()
+    if there is not None and wanted in ("installed", f"{FAKE}{there.release}"):
+        return there.release, "fake"  # placed by pytest --sglang-fake
+    if wanted.startswith(FAKE):
+        return fakes.install(wanted.removeprefix(FAKE)).release, "fake"
     from sglang_contracts.live import shim
     from sglang_contracts.live.build import installed_release
 

@@ -124,7 +124,7 @@ def _gather(communicator: Any, rank: int, ranks: int) -> list[Any]:
     3,
     "all_reduce gives the sum over all ranks on every rank, by every declared algorithm",
     needs=("communicator",),
-    clauses=("communication/GroupCoordinator.all_reduce",),
+    clauses=("communication/all_reduce",),
     why="A rank left out gives plausible logits that are wrong everywhere.",
 )
 def _all_reduce(context: Context) -> None:
@@ -155,7 +155,7 @@ def _all_reduce(context: Context) -> None:
     3,
     "all_gather gives every rank's part, in rank order, on every rank",
     needs=("communicator",),
-    clauses=("communication/GroupCoordinator.all_gather",),
+    clauses=("communication/all_gather",),
     why="Vocabulary shards in the wrong order give other words.",
 )
 def _all_gather(context: Context) -> None:

@@ -118,7 +118,7 @@ def without_runtime(subject: Subject) -> Iterator[None]:
     "plugin.entry-points-run",
     1,
     "The plugin's entry points load and run",
-    clauses=("plugin-loading/load_plugins",),
+    clauses=("plugin-loading/plugins:load_plugins",),
     forbids_raising=True,
     why="SGLang logs the error and serves without the plugin.",
 )
@@ -139,7 +139,7 @@ def _entry_points(context: Context) -> None:
     "platform.activates-with-its-runtime",
     1,
     "Where the vendor's runtime is there, activate() names an SRTPlatform",
-    clauses=("platform/_enum", "plugin-loading/load_plugins"),
+    clauses=("platform/_enum", "plugin-loading/plugins:load_plugins"),
     forbids_raising=True,
     why="Otherwise SGLang silently runs on its CPU platform.",
 )
@@ -171,7 +171,7 @@ def _activates(context: Context) -> None:
     "platform.declines-without-its-runtime",
     1,
     "Where the vendor's runtime is missing, activate() gives None and does not raise",
-    clauses=("plugin-loading/load_plugins",),
+    clauses=("plugin-loading/plugins:load_plugins",),
     forbids_raising=True,
     why="The package is installed on build hosts and on other cards' hosts, too.",
 )
@@ -365,7 +365,7 @@ def _registered(context: Context) -> None:
     "hooks.targets-exist",
     1,
     "Every hook that the plugin registers has a target in this release",
-    clauses=("plugin-loading/HookRegistry.register",),
+    clauses=("plugin-loading/register",),
     why="SGLang only logs a missing target: the feature is off, silently.",
 )
 def _targets(context: Context) -> None:

@@ -33,7 +33,7 @@ def pack(weight: Any) -> Any:
     3,
     "int32 words unpack to the int8 weights that were packed, signs included",
     needs=("quantization",),
-    clauses=("quantization/W8A8Int8Config",),
+    clauses=("quantization/BASE_QUANTIZATION_METHODS-w8a8_int8",),
     why="A sign lost or two bytes swapped gives fluent nonsense.",
 )
 def _unpack(context: Context) -> None:
@@ -61,7 +61,7 @@ def _unpack(context: Context) -> None:
     3,
     "The int8 product equals x times the dequantised weight, channel by channel",
     needs=("quantization",),
-    clauses=("quantization/W8A8Int8LinearMethod",),
+    clauses=("quantization/LinearMethodBase.apply",),
     why="A scale off by one part in 128 costs accuracy that no smoke test sees.",
 )
 def _linear(context: Context) -> None:

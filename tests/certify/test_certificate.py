@@ -1,0 +1,193 @@
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sglang_contracts.certify import canonical, junit, load_certificate, page, verify
+from sglang_contracts.certify.certificate import (
+    KIND,
+    NOTE,
+    SCHEMA,
+    Certificate,
+    Issued,
+    Outcome,
+    Plugin,
+    Sglang,
+    Suite,
+    digest_of,
+    schema,
+    sealed,
+    write_certificate,
+)
+from sglang_contracts.certify.digests import combined
+from sglang_contracts.errors import ContractsError
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "schemas" / "certificate.schema.json"
+
+
+def outcome(id, level, result, **more):
+    values = {
+        "title": "It <holds>",
+        "reason": "",
+        "message": "",
+        "crash": False,
+        "reproduction": "",
+        "milliseconds": 12,
+        "cells": ("float32 page 1",),
+        "omitted": (),
+        "clauses": ("a/b",),
+    }
+    return Outcome(id=id, level=level, outcome=result, **{**values, **more})
+
+
+@pytest.fixture
+def certificate():
+    files = {"a.py": "0" * 64}
+    return sealed(
+        Certificate(
+            schema=SCHEMA,
+            kind=KIND,
+            note=NOTE,
+            issued=Issued("someone <at> a lab", "2026-01-02T03:04:05Z"),
+            plugin=Plugin("a-plugin", "1.0", combined(files), "", files),
+            sglang=Sglang("0.5.16", "fake", "1" * 64),
+            suite=Suite("0.1.0", "2" * 64),
+            environment={"python": "3.11.7"},
+            capabilities={"modes": ["extend"], "graph-capture": False},
+            profile="quick",
+            seed=0,
+            level_asked=2,
+            level_reached=0,
+            verdict="failed",
+            planned=("a.b", "a.c", "a.d", "a.e", "a.f", "a.g"),
+            not_run=("a.g",),
+            checks=(
+                outcome("a.b", 0, "pass"),
+                outcome("a.c", 1, "fail", message="no\x00\nmore", reproduction="reproduce()"),
+                outcome("a.d", 1, "skip", reason="it has none"),
+                outcome("a.e", 2, "error", message="a fault"),
+                outcome("a.f", 2, "expected", reason="known"),
+            ),
+            exercised=(("extend", "float32", 1), ("decode", "float32", 16)),
+            not_exercised=("forward mode mixed",),
+            digest="",
+        )
+    )
+
+
+@pytest.fixture
+def file(certificate, tmp_path):
+    path = tmp_path / "certificate.json"
+    write_certificate(certificate, path)
+    return path
+
+
+def test_what_was_written_is_read_back(certificate, file):
+    found, data = load_certificate(file)
+    assert found == certificate
+    assert data == canonical(msgspec.to_builtins(certificate))
+    assert verify(file, installed=False).faults == ()
+
+
+def test_changing_any_one_byte_is_noticed(file):
+    data = file.read_bytes()
+    for index in range(0, len(data), 7):
+        changed = bytearray(data)
+        changed[index] ^= 1
+        file.write_bytes(bytes(changed))
+        try:
+            faults = verify(file, installed=False).faults
+        except ContractsError:
+            continue
+        assert faults, f"byte {index} may be changed"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda content: json.dumps(content),
+        lambda content: json.dumps(content, indent=1, sort_keys=True),  # no newline at the end
+        lambda content: json.dumps(content, indent=2, sort_keys=True) + "\n",
+        lambda content: "\ufeff" + json.dumps(content, indent=1, sort_keys=True) + "\n",
+    ],
+)
+def test_another_form_of_the_same_content_is_rejected(file, form):
+    file.write_text(form(json.loads(file.read_text())), encoding="utf-8")
+    try:
+        faults = verify(file, installed=False).faults
+    except ContractsError:
+        return
+    assert any("canonical" in fault for fault in faults)
+
+
+def test_a_key_given_twice_is_rejected(file):
+    text = file.read_text()
+    file.write_text(text.replace(' "profile"', ' "profile": "full",\n "profile"', 1))
+    assert verify(file, installed=False).faults
+
+
+def test_a_forged_digest_still_belongs_to_its_content(certificate, tmp_path):
+    forged = msgspec.structs.replace(certificate, level_reached=4, verdict="passed")
+    path = tmp_path / "forged.json"
+    write_certificate(forged, path)
+    assert any("digest" in fault for fault in verify(path, installed=False).faults)
+    assert digest_of(forged) != certificate.digest
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is no certificate"),
+        ("[]", "is no certificate"),
+        ('{"kind": "other"}', "is no certificate"),
+        ('{"kind": "sglang-contracts certificate", "schema": 99}', "schema 99"),
+        ('{"kind": "sglang-contracts certificate", "schema": 1}', "is no certificate"),
+    ],
+)
+def test_what_is_no_certificate_is_refused(tmp_path, text, words):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(ContractsError, match=words):
+        load_certificate(path)
+    with pytest.raises(ContractsError, match="cannot read"):
+        load_certificate(tmp_path / "nowhere.json")
+
+
+def test_the_published_schema_is_what_is_written(file):
+    assert json.loads(PUBLISHED.read_text()) == schema()
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(json.loads(file.read_text()), schema())
+
+
+def test_junit_has_every_outcome(certificate):
+    import xml.etree.ElementTree as ET
+
+    root = ET.fromstring(junit.render(certificate))
+    counts = {key: int(root.get(key)) for key in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": 6, "failures": 1, "errors": 2, "skipped": 2}
+    failure = next(iter(root.iter("failure")))
+    assert failure.get("type") == "violated"
+    assert "reproduce()" in failure.text
+    assert [case.get("name") for case in root.iter("testcase")][-1] == "a.g"
+
+
+def test_the_page_is_self_contained_and_says_everything(certificate):
+    text = page.render(certificate)
+    for words in (
+        "Failed; level 0 reached",
+        "someone &lt;at&gt; a lab",
+        "integrity, not a signature",
+        "It &lt;holds&gt;",
+        "reproduce()",
+        "it has none",
+        "Declared and not exercised: forward mode mixed",
+        "Planned, and did not run",
+        certificate.digest,
+        certificate.plugin.digest,
+        certificate.suite.digest,
+    ):
+        assert words in text, words
+    assert "http" not in text
+    assert "<script" not in text
+    assert "<holds>" not in text

@@ -1,0 +1,86 @@
+"""The reference on fakes: all that holds, holds. Every release: ``tox -e fakes``."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+
+
+def suite(fresh, tmp_path, *options):
+    lines = tmp_path / "results.jsonl"
+    done = fresh(
+        *("-m", "pytest", "-q", "-p", "sglang_contracts.suite.pytest_plugin", "-W", "ignore"),
+        *(
+            "-p",
+            "no:cacheprovider",
+            "--import-mode=importlib",
+            "--pyargs",
+            "sglang_contracts.suite",
+        ),
+        *("--sglang-plugin", "sglang-kunlun-reference", "--sglang-results", str(lines)),
+        *options,
+        cwd=tmp_path,
+    )
+    found = [json.loads(line) for line in lines.read_text().splitlines()] if lines.exists() else []
+    return done, found
+
+
+@pytest.mark.parametrize("release", ["0.5.3", "0.5.13", "0.5.23"])
+def test_the_reference_holds_everything(fresh, tmp_path, release):
+    done, lines = suite(fresh, tmp_path, "--sglang", f"fake:{release}")
+    assert done.returncode == 0, done.stdout[-3000:]
+    results = [line["result"] for line in lines if "result" in line]
+    planned = next(line["planned"] for line in lines if "planned" in line)
+    assert len(results) == len(planned) >= 70
+    assert f"{len(planned)} of {len(planned)} planned checks ran" in done.stdout
+    assert "not exercised" not in done.stdout
+    skipped = [result for result in results if result["outcome"] == "skip"]
+    assert all(release in result["reason"] for result in skipped)
+
+
+def test_only_what_is_asked_for_is_planned(fresh, tmp_path):
+    done, lines = suite(
+        fresh, tmp_path, "--sglang", "fake:0.5.16", "--sglang-level", "2", "-k", "kv-pool"
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    planned = next(line["planned"] for line in lines if "planned" in line)
+    assert planned
+    assert all(each.startswith("kv-pool.") for each in planned)
+
+
+def test_without_a_plugin_it_says_what_to_give(fresh, tmp_path):
+    done = fresh(
+        *("-m", "pytest", "-q", "-p", "sglang_contracts.suite.pytest_plugin"),
+        *("-p", "no:cacheprovider", "--pyargs", "sglang_contracts.suite", "-x"),
+        cwd=tmp_path,
+    )
+    assert done.returncode != 0
+    assert "--sglang-plugin NAME" in done.stdout
+
+
+def test_a_vendor_adopts_it_with_two_fixtures(fresh, tmp_path):
+    (tmp_path / "test_conformance.py").write_text(
+        "import pytest\n"
+        "from sglang_contracts.suite import *\n\n\n"
+        "@pytest.fixture(scope='session')\n"
+        "def sglang_capabilities():\n"
+        "    return {'dtypes': ['float32'], 'page-sizes': [16], 'heads': [[4, 2]],\n"
+        "            'kv-pool': 'kunlun_backend.pool:KunlunMHATokenToKVPool'}\n\n\n"
+        "@pytest.fixture(scope='session')\n"
+        "def sglang_backend():\n"
+        "    def make(runner):\n"
+        "        from kunlun_backend.backend import KunlunAttentionBackend\n"
+        "        return KunlunAttentionBackend(runner)\n"
+        "    return make\n"
+    )
+    done = fresh(
+        *("-m", "pytest", "-q", "-p", "sglang_contracts.suite.pytest_plugin", "-W", "ignore"),
+        *("-p", "no:cacheprovider", "--sglang", "fake:0.5.16", "-rs", "test_conformance.py"),
+        cwd=tmp_path,
+        SGLANG_CONTRACTS_SDK="shim",
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "planned checks ran" in done.stdout
+    assert "does not declare 'sampler'" in done.stdout
+    assert "its source is not known" in done.stdout or "source is not known" in done.stdout

@@ -1,0 +1,1 @@
+"""Acme accelerators for SGLang."""

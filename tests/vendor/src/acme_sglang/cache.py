@@ -1,0 +1,57 @@
+"""The cache: whole pages, each head's keys of a page side by side."""
+
+import torch
+from sglang.srt.mem_cache.memory_pool import MHATokenToKVPool
+
+
+class AcmeKVPool(MHATokenToKVPool):
+    """Buffers are ``[page, head, offset, dim]``; page 0 takes padding."""
+
+    def _create_buffers(self):
+        pages = self.size // self.page_size + 1
+        shape = (pages, self.head_num, self.page_size, self.head_dim)
+        made = [
+            torch.zeros(shape, dtype=self.store_dtype, device=self.device)
+            for _ in range(2 * self.layer_num)
+        ]
+        self.k_buffer, self.v_buffer = made[: self.layer_num], made[self.layer_num :]
+
+    def _create_buffers_normal(self):
+        self._create_buffers()
+
+    def _init_kv_copy_and_warmup(self):
+        self._kv_copy_config = None
+
+    def _place(self, slots):
+        return torch.div(slots, self.page_size, rounding_mode="floor"), slots % self.page_size
+
+    def set_kv_buffer(self, layer, loc_info, cache_k, cache_v, *args, **kwargs):
+        page, offset = self._place(getattr(loc_info, "loc", loc_info))
+        for buffers, rows in ((self.k_buffer, cache_k), (self.v_buffer, cache_v)):
+            buffers[layer.layer_id][page, :, offset] = rows.to(self.store_dtype)
+
+    def get_key_buffer(self, layer_id):
+        return self.k_buffer[layer_id]
+
+    def get_value_buffer(self, layer_id):
+        return self.v_buffer[layer_id]
+
+    def get_kv_buffer(self, layer_id):
+        return self.k_buffer[layer_id], self.v_buffer[layer_id]
+
+    def get_kv_size_bytes(self):
+        return tuple(sum(b.nbytes for b in part) for part in (self.k_buffer, self.v_buffer))
+
+    def move_kv_cache(self, target, source):
+        (page, offset), (old_page, old_offset) = self._place(target), self._place(source)
+        for buffer in (*self.k_buffer, *self.v_buffer):
+            buffer[page, :, offset] = buffer[old_page, :, old_offset]
+
+    def get_cpu_copy(self, indices, *args, **kwargs):
+        page, offset = self._place(indices)
+        return [b[page, :, offset].cpu() for b in (*self.k_buffer, *self.v_buffer)]
+
+    def load_cpu_copy(self, kept, indices, *args, **kwargs):
+        page, offset = self._place(indices)
+        for buffer, rows in zip((*self.k_buffer, *self.v_buffer), kept, strict=True):
+            buffer[page, :, offset] = rows.to(buffer.device)

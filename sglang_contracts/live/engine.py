@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -214,12 +215,22 @@ def _free_port() -> int:
     raise OSError("no port from 20000 to 29999 is free")
 
 
+def _end_with_parent() -> None:
+    """End the engine with all its processes when whoever started it is gone."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(1)
+    if os.getpgrp() == os.getpid():  # a group of its own, as run() starts it
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
 def main(arguments: Sequence[str]) -> None:
     """Serve the job in file ``arguments[0]`` and write the answers to ``arguments[1]``."""
     import asyncio
 
     engine_class = symbol("sglang.srt.entrypoints.engine:Engine")
 
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     differences = Differences(installed_release())
     asyncio.set_event_loop(asyncio.new_event_loop())  # up to 0.5.3 the engine expects one

@@ -14,7 +14,7 @@ from sglang_contracts.files import write_atomically
 from sglang_contracts.paths import cache
 from sglang_contracts.plugin.extract import extract
 from sglang_contracts.plugin.model import EXTRACT_VERSION, File
-from sglang_contracts.plugin.sources import modules_of, read_sources
+from sglang_contracts.plugin.sources import Source, Sources, modules_of, read_sources
 
 
 class Plugin(msgspec.Struct):
@@ -33,8 +33,40 @@ class Plugin(msgspec.Struct):
         return sum(len(file.uses) for file in self.files)
 
 
-def load_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Plugin:
-    """Read a plugin; records of unchanged files come from the user's cache.
+class Opened(msgspec.Struct):
+    """A plugin whose files are read but not looked into yet."""
+
+    sources: Sources
+    modules: dict[str, str]
+    """Path of a Python file → its dotted name."""
+    own_modules: frozenset[str]
+    key: str
+    digest: str
+    """Of every byte that was read and of the extraction itself."""
+
+    def extract(self) -> Plugin:
+        """Look into the files; records of unchanged ones come from the user's cache."""
+        store = _Cache(self.key)
+        files = []
+        for source in self.sources.files:
+            digest = _digest(source)
+            file = store.get(digest)
+            if file is None:
+                made = extract(source, self.modules.get(source.path, ""), self.own_modules)
+                file = store.put(digest, made)
+            if file.uses or file.problem or file.classes or file.functions or file.names:
+                files.append(file)
+        store.save()
+        found = self.sources
+        return Plugin(found.name, found.version, found.path, files, self.digest)
+
+
+def _digest(source: Source) -> str:
+    return hashlib.sha256(source.path.encode() + b"\0" + source.data).hexdigest()
+
+
+def open_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Opened:
+    """Read a plugin's files.
 
     Raises:
         ContractsError: There is nothing to check.
@@ -51,20 +83,19 @@ def load_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Plugin:
         packages.update(".".join(parts[:end]) for end in range(1, len(parts)))
     own_modules = frozenset(each for each in packages if each and each != "sglang")
     key = hashlib.sha256(repr((EXTRACT_VERSION, sorted(own_modules))).encode())
-    store = _Cache(key.hexdigest())
-    files = []
-    total = hashlib.sha256(key.digest())
+    total = hashlib.sha256(key.digest() + sources.path.encode())
     for source in sources.files:
-        digest = hashlib.sha256(source.path.encode() + b"\0" + source.data).hexdigest()
-        total.update(digest.encode())
-        file = store.get(digest)
-        if file is None:
-            made = extract(source, modules.get(source.path, ""), own_modules)
-            file = store.put(digest, made)
-        if file.uses or file.problem or file.classes or file.functions or file.names:
-            files.append(file)
-    store.save()
-    return Plugin(sources.name, sources.version, sources.path, files, total.hexdigest())
+        total.update(_digest(source).encode())
+    return Opened(sources, modules, own_modules, key.hexdigest(), total.hexdigest())
+
+
+def load_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Plugin:
+    """Read a plugin and look into its files.
+
+    Raises:
+        ContractsError: There is nothing to check.
+    """
+    return open_plugin(where, exclude).extract()
 
 
 class _Cache:

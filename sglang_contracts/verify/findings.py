@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from sglang_contracts.plugin.model import File, Use, UseKind
@@ -62,6 +62,8 @@ class Findings:
         self.catalog = replacements.catalog
         self._call_of = self._calls()
         self._suggested: dict[tuple[str, str, int], Suggestion | None] = {}
+        self._agrees: dict[tuple[int, int], bool] = {}
+        self._required: dict[tuple[str, str, int, int | None], bool] = {}
 
     def _calls(self) -> dict[tuple[int, int], int]:
         """(file, node of a call) → number of its check."""
@@ -124,27 +126,48 @@ class Findings:
         return (Location(file.path, record.lines.get(name, record.line)),)
 
     def _for_symbol(self, case: Case, written: str, found: Symbol | None) -> Suggestion | None:
-        """What to use instead of a name; kept from release to release while it is there."""
-        key = ("symbol", written, case.good)
-        old, new = self.releases[case.good], self.releases[case.at]
-        held = self._suggested.get(key)
-        if held is not None and self._there(held, new):
-            return held
+        """What to use instead of a name."""
         forward = case.good < case.at
-        made = self.replacements.of_symbol(written, found, old, new, forward=forward)
-        self._suggested[key] = made
-        return made
+        old = self.releases[case.good]
+        return self._kept(
+            case,
+            ("symbol", written, case.good),
+            lambda new: self.replacements.of_symbol(written, found, old, new, forward=forward),
+        )
 
     def _for_member(self, case: Case, found: Symbol) -> Suggestion | None:
         """The same for a member."""
         if case.good > case.at:
             return None  # not there yet: nothing took its place
-        key = ("member", found.name, case.good)
-        old, new = self.releases[case.good], self.releases[case.at]
+        old = self.releases[case.good]
+        return self._kept(
+            case,
+            ("member", found.name, case.good),
+            lambda new: self.replacements.of_member(found, old, new),
+        )
+
+    def _kept(
+        self,
+        case: Case,
+        key: tuple[str, str, int],
+        make: Callable[[str], Suggestion | None],
+    ) -> Suggestion | None:
+        """A suggestion, kept from release to release while what it names is there.
+
+        It is looked for where the thing went, in the first release that lacks it, and only
+        afterwards in the one that is asked for.
+        """
+        new = self.releases[case.at]
         held = self._suggested.get(key)
         if held is not None and self._there(held, new):
             return held
-        made = self.replacements.of_member(found, old, new)
+        made = None
+        if case.good < case.first < case.at and key not in self._suggested:
+            made = make(self.releases[case.first])
+            if made is None or not self._there(made, new):
+                made = None
+        if made is None:
+            made = make(new)
         self._suggested[key] = made
         return made
 
@@ -259,8 +282,12 @@ class Findings:
         outcome = case.entry.outcome
         if case.last_ok is None and (outcome.named or use.kind is UseKind.WRITE):
             return None  # a name alone, or a write, proves nothing before the thing was there
-        if outcome.named and not self._name_agrees(case, file, use):
-            return None
+        if outcome.named:
+            key = (case.number, case.good)
+            if key not in self._agrees:
+                self._agrees[key] = self._name_agrees(case, file, use)
+            if not self._agrees[key]:
+                return None
         if use.kind is UseKind.PROBE:
             return self._probe(case, file, use)
         if use.group and use.group in file.groups and self._alternative(case, file, use):
@@ -777,7 +804,11 @@ class Findings:
                 required = [each.name for each in parameters]
                 text = f"{name}({required[0]})" if required else name
                 suggestion = Suggestion(text, "signature", note=signature_text(name, parameters))
-            if not self._obligatory(symbol, entry.outcome.owner, index, good):
+            owner = entry.outcome.owner
+            key = (symbol.name, owner.name if owner else "", index, good)
+            if key not in self._required:
+                self._required[key] = self._obligatory(symbol, owner, index, good)
+            if not self._required[key]:
                 continue
             severity = self._severity(case) if good is not None else Severity.NOTE
             made.append(

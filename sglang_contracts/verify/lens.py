@@ -84,7 +84,6 @@ class Lens(Surface):
             self.__dict__.pop(cached, None)
         self._packages = None
         self._by_receiver = None
-        self._modules.clear()
         self._tops.clear()
         self._mros.clear()
         self._types.clear()
@@ -95,6 +94,7 @@ class Lens(Surface):
                 changed.add(name)
                 self._seen[name] = now
         for name in changed:
+            self._modules.pop(name, None)
             for key in self._by_module.pop(name, ()):
                 self._answers.pop(key, None)
                 self._deps.pop(key, None)

@@ -134,7 +134,7 @@ class Replacements:
         """What the modules that imported the lost name import instead."""
         homes = {module, found.module if found else module}
         votes: dict[tuple[str, str], int] = {}
-        users = self.importers(before, homes, name)
+        users = self.importers(before, after, homes, name)
         for user in users:
             one, two = before.module(user), after.module(user)
             if one is None or two is None:
@@ -159,16 +159,23 @@ class Replacements:
             return None
         return Suggestion(f"{best[1][0]}:{best[1][1]}", "upstream-body")
 
-    def importers(self, surface: Surface, modules: set[str], name: str) -> list[str]:
-        """Modules of a release that import a name from one of these modules."""
-        key = (surface.release, "")
+    def importers(
+        self, before: Surface, after: Surface, modules: set[str], name: str
+    ) -> list[str]:
+        """Modules that imported a name and had to change with it: the next release has to tell."""
+        if self.catalog.pack(after.release).header.base != before.release:
+            return []
+        key = (before.release, after.release)
         table = self._users.get(key)
         if table is None:
             table = self._users[key] = {}
-            for user in surface.module_names():
+            for user in sorted(self.catalog.changed(after.release)):
                 if ".multimodal_gen." in user or ".test" in user:
                     continue
-                for each in surface.imports(user).values():
+                record = before.module(user)
+                if record is None:
+                    continue
+                for each in record.imports.values():
                     if each.name:
                         table.setdefault((each.module, each.name), set()).add(user)
         found: set[str] = set()

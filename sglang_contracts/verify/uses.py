@@ -10,7 +10,7 @@ import msgspec
 
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.plugin.model import UseKind
-from sglang_contracts.plugin.plugin import Plugin, load_plugin
+from sglang_contracts.plugin.plugin import Opened, Plugin, load_plugin, open_plugin
 from sglang_contracts.verify.behaviour import clauses_of
 from sglang_contracts.verify.checks import Checker
 from sglang_contracts.verify.evaluate import Evaluator
@@ -29,6 +29,7 @@ from sglang_contracts.verify.findings import Findings, merge
 from sglang_contracts.verify.launch import Given, Launches
 from sglang_contracts.verify.lens import Lens
 from sglang_contracts.verify.replacements import Replacements
+from sglang_contracts.verify.results import Result, key_of, load, save
 from sglang_contracts.verify.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -104,6 +105,9 @@ class Analysis:
             return True
         return self.catalog.surface(self.releases[index]).has_module(MECHANISM)
 
+    def _loads(self, release: str) -> bool:
+        return self.loads(self.releases.index(release))
+
     def _unloaded(self, finding: Finding) -> Finding:
         """In a release that never runs a file, what is missing for it is a note."""
         if all(each.file in self._mechanism_files for each in finding.locations):
@@ -119,21 +123,8 @@ class Analysis:
                 for release in releases
             ),
             PluginInfo(self.plugin.name, self.plugin.version, self.plugin.path),
-            (*self.notes(), *self._unloaded_note(releases)),
+            (*self.notes(), *_unloaded_note([r for r in releases if not self._loads(r)])),
             {"files": len(self.plugin.files), "uses": self.plugin.uses, **facts},
-        )
-
-    def _unloaded_note(self, releases: Sequence[str]) -> tuple[Note, ...]:
-        """Why a verdict is unknown: a release that never loads the plugin shows nothing."""
-        never = [each for each in releases if not self.loads(self.releases.index(each))]
-        if not never:
-            return ()
-        span = never[0] if len(never) == 1 else f"{never[0]} ... {never[-1]}"
-        return (
-            Note(
-                f"{MECHANISM} is not in SGLang {span}: it never loads the plugin, so that nothing "
-                "is known of it there"
-            ),
         )
 
     def notes(self) -> tuple[Note, ...]:
@@ -153,6 +144,19 @@ def _release(release: str, findings: tuple[Finding, ...], loads: bool = True) ->
     if any(each.severity is Severity.ERROR for each in findings):
         verdict = Verdict.BROKEN
     return ReleaseReport(release, verdict, findings)
+
+
+def _unloaded_note(never: Sequence[str]) -> tuple[Note, ...]:
+    """Why a verdict is unknown: a release that never loads the plugin shows nothing."""
+    if not never:
+        return ()
+    span = never[0] if len(never) == 1 else f"{never[0]} ... {never[-1]}"
+    return (
+        Note(
+            f"{MECHANISM} is not in SGLang {span}: it never loads the plugin, so that nothing "
+            "is known of it there"
+        ),
+    )
 
 
 def _contracts() -> tuple[Contract, ...]:
@@ -227,14 +231,51 @@ def check_plugin(
         ContractsError: Nothing to check there, or an unknown release.
     """
     known = [catalog.known(release) for release in releases]
-    analysis = Analysis(
-        load_plugin(root, exclude),
-        catalog,
-        wanted=known,
-        known_as=known_as,
-        contracts=contracts,
+    opened = open_plugin(root, exclude)
+    if contracts is not None:
+        analysis = Analysis(
+            opened.extract(), catalog, wanted=known, known_as=known_as, contracts=contracts
+        )
+        return analysis.report("check", known)
+    return _report("check", _result(opened, catalog, known, known_as or {}), known)
+
+
+def _result(
+    opened: Opened, catalog: Catalog, known: Sequence[str], known_as: Mapping[str, str]
+) -> Result:
+    """What is known of a plugin in some releases: from the cache, else worked out and kept."""
+    key = key_of(opened.digest, catalog, known_as)
+    held = load(key)
+    missing = [each for each in known if held is None or each not in held.releases]
+    if held is not None and not missing:
+        return held
+    analysis = Analysis(opened.extract(), catalog, wanted=missing, known_as=known_as)
+    report = analysis.report("check", missing)
+    made = Result(
+        report.plugin or PluginInfo("", "", ""),
+        len(analysis.plugin.files),
+        analysis.plugin.uses,
+        analysis.notes(),
+        {**(held.releases if held else {}), **{each.release: each for each in report.releases}},
+        tuple(
+            release
+            for index, release in enumerate(catalog.releases)
+            if not analysis.loads(index)
+        ),
     )
-    return analysis.report("check", known)
+    save(key, made)
+    return made
+
+
+def _report(command: str, result: Result, releases: Sequence[str]) -> Report:
+    """The report of a command from what is known."""
+    return Report(
+        command,
+        tuple(result.releases[release] for release in releases),
+        result.plugin,
+        (*result.notes, *_unloaded_note([r for r in releases if r in result.unloaded])),
+        {"files": result.files, "uses": result.uses},
+    )
 
 
 def matrix_report(
@@ -246,8 +287,10 @@ def matrix_report(
     contracts: Sequence[Contract] | None = None,
 ) -> Report:
     """:func:`check_plugin` over every recorded release; the command is ``matrix``."""
-    analysis = Analysis(load_plugin(root, exclude), catalog, known_as=known_as, contracts=contracts)
-    return analysis.report("matrix", catalog.releases)
+    report = check_plugin(
+        root, catalog, catalog.releases, exclude=exclude, known_as=known_as, contracts=contracts
+    )
+    return msgspec.structs.replace(report, command="matrix")
 
 
 def uses_of(

@@ -154,6 +154,18 @@ class Subject:
         call = self.allocator.alloc_decode
         return listed(call(**accepted(call, values)))
 
+    def would_read_past_the_end(self, operation):
+        """Up to 0.5.21 the kernels run before anybody looks whether the free list is long enough.
+
+        What they then read is not theirs: the process may die of it. The scheduler never asks.
+        """
+        kernels = self.side.fake is None and self.side.differences.needs_triton_interpreter
+        if not kernels or self.page == 1 or operation not in ("extend", "decode"):
+            return False
+        if self.allocator.need_sort:
+            self.allocator.merge_and_sort_free()  # as it would have done on the way
+        return True
+
     def free(self, slots):
         self.allocator.free(torch.tensor(slots, dtype=torch.int64))
 
@@ -484,6 +496,8 @@ class Machine(RuleBasedStateMachine):
         """Do it everywhere; the one answer."""
         wanted = getattr(self.model, operation)(*arguments)
         for subject in self.subjects:
+            if wanted is None and subject.would_read_past_the_end(operation):
+                continue
             found = getattr(subject, operation)(*arguments)
             assert found == wanted, (
                 f"{subject.side.name} {subject.side.differences.release}: {operation}"

@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).resolve().parent
 def data(kind: str) -> Path:
     """The folder of shipped data: ``contracts`` or ``matrix``.
 
-    In a wheel it is ``sglang_contracts/data/<kind>``; in a checkout the folder of that name at the top.
+    In a wheel it is ``sglang_contracts/data/<kind>``; in a checkout, that folder at the top.
     """
     installed = _PACKAGE / "data" / kind
     return installed if installed.is_dir() else _PACKAGE.parent / kind

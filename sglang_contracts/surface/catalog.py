@@ -35,6 +35,7 @@ _DECODED_KEPT = 8 * 2**20
 _SURFACES_KEPT = 16
 """Releases whose resolved names are kept: each holds on to the modules they stand in."""
 
+
 class _Imports(msgspec.Struct, array_like=True, gc=False):
     """The beginning of a :class:`~.model.Module`, of which only the imports are decoded."""
 

@@ -159,9 +159,7 @@ class Replacements:
             return None
         return Suggestion(f"{best[1][0]}:{best[1][1]}", "upstream-body")
 
-    def importers(
-        self, before: Surface, after: Surface, modules: set[str], name: str
-    ) -> list[str]:
+    def importers(self, before: Surface, after: Surface, modules: set[str], name: str) -> list[str]:
         """Modules that imported a name and had to change with it: the next release has to tell."""
         if self.catalog.pack(after.release).header.base != before.release:
             return []

@@ -258,9 +258,7 @@ def _result(
         analysis.notes(),
         {**(held.releases if held else {}), **{each.release: each for each in report.releases}},
         tuple(
-            release
-            for index, release in enumerate(catalog.releases)
-            if not analysis.loads(index)
+            release for index, release in enumerate(catalog.releases) if not analysis.loads(index)
         ),
     )
     save(key, made)

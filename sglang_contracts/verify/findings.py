@@ -63,7 +63,7 @@ class Findings:
         self._call_of = self._calls()
         self._suggested: dict[tuple[str, str, int], Suggestion | None] = {}
         self._agrees: dict[tuple[int, int], bool] = {}
-        self._required: dict[tuple[str, str, int, int | None], bool] = {}
+        self._required: dict[tuple[str, str, int | None], bool] = {}
 
     def _calls(self) -> dict[tuple[int, int], int]:
         """(file, node of a call) → number of its check."""
@@ -805,7 +805,7 @@ class Findings:
                 text = f"{name}({required[0]})" if required else name
                 suggestion = Suggestion(text, "signature", note=signature_text(name, parameters))
             owner = entry.outcome.owner
-            key = (symbol.name, owner.name if owner else "", index, good)
+            key = (symbol.name, owner.name if owner else "", good)
             if key not in self._required:
                 self._required[key] = self._obligatory(symbol, owner, index, good)
             if not self._required[key]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from sglang_contracts.surface.catalog import Catalog, Surface
+from sglang_contracts.surface.frames import shard
 from sglang_contracts.surface.model import Call, Module
 from sglang_contracts.surface.resolve import Symbol
 
@@ -34,6 +35,8 @@ class Lens(Surface):
         self._by_module: dict[str, set[Key]] = {}
         self._seen: dict[str, object] = {}
         self._modules: dict[str, Module | None] = {}
+        self._indexed: dict[str, Any] = {}
+        """What indices over all modules say of a name: ``calls:name``, ``places:name``."""
 
     # -- tracking ----------------------------------------------------------------------------------
 
@@ -93,6 +96,12 @@ class Lens(Surface):
             if now != was:
                 changed.add(name)
                 self._seen[name] = now
+        # names of one shard together: it is decoded once
+        for key in sorted(self._indexed, key=lambda each: shard(each.partition(":")[2])):
+            found = self._look_up(key)
+            if found != self._indexed[key]:
+                changed.add(key)
+                self._indexed[key] = found
         for name in changed:
             self._modules.pop(name, None)
             for key in self._by_module.pop(name, ()):
@@ -104,10 +113,6 @@ class Lens(Surface):
 
     def _state(self, name: str) -> object:
         """What a module is in this release: its record, or whether a folder of modules is there."""
-        if name.startswith("calls:"):
-            return tuple(sorted(super().callers(name[6:]), key=repr))
-        if name.startswith("places:"):
-            return super().places(name[7:])
         record = self.catalog.locate(self.release, f"m:{name}")
         return record if record is not None else self._is_package(name)
 
@@ -142,22 +147,24 @@ class Lens(Surface):
             state = self._seen[name] = self._state(name)
         return bool(state)
 
+    def _look_up(self, key: str) -> Any:
+        kind, _, name = key.partition(":")
+        return super().callers(name) if kind == "calls" else super().places(name)
+
+    def _index(self, key: str) -> Any:
+        self.touch(key)
+        found = self._indexed.get(key, _NEVER)
+        if found is _NEVER:
+            found = self._indexed[key] = self._look_up(key)
+        return found
+
     def callers(self, name: str) -> list[tuple[str, Call]]:
         """As :class:`Surface` answers, tracked."""
-        key = f"calls:{name}"
-        found = super().callers(name)
-        self.touch(key)
-        if key not in self._seen:
-            self._seen[key] = tuple(sorted(found, key=repr))
-        return found
+        return self._index(f"calls:{name}")  # type: ignore[no-any-return]
 
     def places(self, name: str) -> tuple[str, ...]:
         """As :class:`Surface` answers, tracked."""
-        key = f"places:{name}"
-        found = super().places(name)
-        self.touch(key)
-        self._seen.setdefault(key, found)
-        return found
+        return self._index(f"places:{name}")  # type: ignore[no-any-return]
 
     def find(self, module: str, dotted: str = "") -> Symbol | None:
         """As :class:`Surface` answers, tracked."""

@@ -33,9 +33,12 @@ def tox_extend_envs() -> Iterable[str]:
 def tox_add_core_config(core_conf: ConfigSet, state: State) -> None:
     """Give each of them its wheel and its labels."""
     for release in environments.releases():
+        sections = ["live", "testenv"]
+        if not environments.has_registry(release):
+            sections.insert(0, "live-builders")
         state.conf.memory_seed_loaders[f"sglang-{release}"].append(
             MemoryLoader(
-                base=["live", "testenv"],
+                base=sections,
                 deps=f"sglang=={release}",
                 labels=set(environments.labels(release)),
                 description=f"contracts, builders and engine on SGLang {release}",

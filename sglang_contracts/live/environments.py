@@ -60,6 +60,13 @@ def is_minor(release: str) -> bool:
     return re.fullmatch(r"\d+\.\d+\.\d+", release) is not None
 
 
+def has_registry(release: str) -> bool:
+    """Whether an attention backend can be registered: from 0.5.3 on; builders alone before."""
+    from packaging.version import Version
+
+    return Version(release) >= Version("0.5.3")
+
+
 def labels(release: str) -> tuple[str, ...]:
     """The tox labels of a release: ``live`` for the spread, ``all`` for each minor."""
     names = [("live", release in SPREAD), ("all", is_minor(release))]

@@ -28,6 +28,7 @@ class Collected:
         used: (mode, dtype, page size) exercised.
         session: What was tested; None until the first test asks.
         stream: Where each result is written as it comes; None: nowhere.
+        elsewhere: Ids of the checks that other workers ran.
     """
 
     planned: list[str] = field(default_factory=list)
@@ -35,6 +36,7 @@ class Collected:
     used: set[tuple[str, str, int]] = field(default_factory=set)
     session: Session | None = None
     stream: Path | None = None
+    elsewhere: set[str] = field(default_factory=set)
 
     def add(self, result: Result) -> None:
         """Book a result."""
@@ -67,7 +69,9 @@ class Collected:
 
     def shortfall(self) -> list[str]:
         """Planned checks without a result."""
-        return [each for each in self.planned if each not in self.results]
+        return [
+            each for each in self.planned if each not in self.results and each not in self.elsewhere
+        ]
 
     def _write(self, value: dict[str, Any]) -> None:
         if self.stream is None:

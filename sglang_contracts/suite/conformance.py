@@ -140,5 +140,7 @@ def test_mutant_is_killed(sglang_mutant: Path, sglang_session: Session) -> None:
 
 def test_planned_checks_ran(request: pytest.FixtureRequest) -> None:
     """What was selected has run: a shortfall is a failure, not a smaller green."""
+    if hasattr(request.config, "workerinput"):
+        pytest.skip("this worker runs a part of the plan: the controller counts")
     missing = collected(request.config).shortfall()
     assert not missing, f"{len(missing)} planned checks did not run: {', '.join(missing)}"

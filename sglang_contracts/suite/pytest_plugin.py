@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -101,12 +100,31 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write what was exercised."""
+    """Write what was exercised; under xdist, a worker reports and the controller counts."""
     from sglang_contracts.suite.collected import KEY
 
     book = getattr(session.config, KEY, None)
-    if book is not None:
-        book.finish()
+    if book is None:
+        return
+    book.finish()
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["sglang_contracts"] = {"planned": book.planned, "ran": list(book.results)}
+    elif book.shortfall() and not session.config.option.collectonly:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)  # type: ignore[untyped-decorator]  # of pytest-xdist
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """Add up what the workers planned and ran."""
+    told = getattr(node, "workeroutput", {}).get("sglang_contracts")
+    if told is None:
+        return
+    from sglang_contracts.suite.collected import collected
+
+    book = collected(node.config)
+    book.planned = list(dict.fromkeys([*book.planned, *told["planned"]]))
+    book.elsewhere.update(told["ran"])
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -114,7 +132,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     from sglang_contracts.suite.collected import KEY
 
     book = getattr(terminalreporter.config, KEY, None)
-    if book is None or not book.planned or book.session is None:
+    if book is None or not book.planned:
+        return
+    missing = book.shortfall()
+    if missing and (book.results or book.elsewhere):
+        terminalreporter.section("sglang-contracts")
+        terminalreporter.line(f"{len(missing)} planned checks did not run: {', '.join(missing)}")
+    if book.session is None:
         return
     from sglang_contracts.suite.verdict import unexercised
 

@@ -85,19 +85,26 @@ def _run(check: Check, context: Context) -> Result:
         return msgspec.structs.replace(base, outcome="skip", reason=reason.reason)
     except Violation as error:
         return msgspec.structs.replace(
-            base, outcome="fail", message=error.message, reproduction=snippet(check, context)
+            base,
+            outcome="fail",
+            message=_with_why(error.message, check),
+            reproduction=snippet(check, context),
         )
     except SubjectError as error:
         return msgspec.structs.replace(
             base,
             outcome="fail",
-            message=str(error),
+            message=_with_why(str(error), check),
             crash=not check.forbids_raising,
             reproduction=snippet(check, context),
         )
     except Exception as error:
         return msgspec.structs.replace(base, outcome="error", message=_told(error))
     return base
+
+
+def _with_why(message: str, check: Check) -> str:
+    return f"{message}\nwhy it matters: {check.why}" if check.why else message
 
 
 def _told(error: Exception) -> str:

@@ -35,6 +35,11 @@ def test_a_violation_is_the_checks_own_failure(context):
     assert 'reproduce("family.what-must-hold"' in result.reproduction
 
 
+def test_a_failure_says_why_it_matters(context):
+    result = run_check(check_of(lambda context: expect(False, "no"), why="It kills."), context)
+    assert result.message == "no\nwhy it matters: It kills."
+
+
 def test_what_the_backend_raises_is_a_crash(context):
     result = run_check(check_of(lambda context: ask("forward", boom)), context)
     assert (result.outcome, result.crash) == ("fail", True)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from sglang_contracts.contract import load_contracts
@@ -7,6 +9,7 @@ from sglang_contracts.suite.capabilities import documented
 from sglang_contracts.suite.mutants import mutant_files
 from sglang_contracts.suite.session import load_mutant
 
+ROOT = Path(__file__).parents[2]
 CHECKS = registry.checks()
 
 
@@ -59,3 +62,10 @@ def test_ids_are_of_one_form_and_unique():
         registry.check("no family", 1, "Nothing")
     with pytest.raises(ValueError, match="two checks"):
         registry.check(CHECKS[0].id, 1, "Nothing")(lambda context: None)
+
+
+def test_the_documentation_lists_every_check_with_what_must_hold():
+    text = (ROOT / "docs" / "certification.md").read_text(encoding="utf-8")
+    for check in CHECKS:
+        needs = ", ".join(f"`{need}`" for need in check.needs)
+        assert f"| `{check.id}` | {check.title} | {needs} |" in text

@@ -82,30 +82,32 @@ class Behaviours:
             }
             for file in self.files
         ]
+        derived = [
+            (index, qual)
+            for index, file in enumerate(self.files)
+            for qual in file.classes
+            if self.evaluator.may_derive(index, qual)
+        ]
+        launched: dict[str, list[tuple[int, int]]] = {}
+        for index, file in enumerate(self.files):
+            for at, use in enumerate(file.uses):
+                if use.kind in (UseKind.FLAG, UseKind.ENVIRONMENT):
+                    launched.setdefault(use.name, []).append((index, at))
         found: list[Candidate] = []
         for number, clause in enumerate(self.clauses):
-            if clause.kind is Kind.OBLIGATION:
-                found += self._classes(number, None)
-                continue
             on = clause.on
+            if clause.kind is Kind.OBLIGATION or (on and on.role is Role.SUBCLASSER):
+                found += [Candidate(number, index, "class", 0, qual) for index, qual in derived]
+                continue
             if on is None:
                 continue
             name = last(on.symbol)
+            if on.role is Role.LAUNCHER or on.symbol.startswith("env:"):
+                found += [
+                    Candidate(number, index, "use", at) for index, at in launched.get(name, ())
+                ]
+                continue
             for index, file in enumerate(self.files):
-                if on.role is Role.SUBCLASSER:
-                    found += [
-                        Candidate(number, index, "class", 0, qual)
-                        for qual, record in file.classes.items()
-                        if record.bases
-                    ]
-                    continue
-                if on.role is Role.LAUNCHER or on.symbol.startswith("env:"):
-                    found += [
-                        Candidate(number, index, "use", at)
-                        for at, use in enumerate(file.uses)
-                        if use.kind in (UseKind.FLAG, UseKind.ENVIRONMENT) and use.name == name
-                    ]
-                    continue
                 if on.symbol.startswith("flag:"):
                     found += self._namespace(number, index, file, on)
                     continue
@@ -116,15 +118,6 @@ class Behaviours:
                     continue
                 found += self._in_file(number, index, file, on, name)
         return found
-
-    def _classes(self, number: int, name: str | None) -> list[Candidate]:
-        del name
-        return [
-            Candidate(number, index, "class", 0, qual)
-            for index, file in enumerate(self.files)
-            for qual, record in file.classes.items()
-            if record.bases
-        ]
 
     def _namespace(self, number: int, index: int, file: File, on: On) -> list[Candidate]:
         """Reads of an old ``dest`` in a file that parses SGLang's own flags."""
@@ -166,7 +159,9 @@ class Behaviours:
         if use.kind is UseKind.CALL:
             node = file.nodes[node[1]] if node[0] in ("call", "partial") else node
         if on.role is Role.WRITER and node[0] == "attr":
-            return "*" in on.writes or node[2] in on.writes or (not on.writes and node[2] == name)
+            if "*" in on.writes:  # what a class writes on itself is no one else's
+                return file.nodes[node[1]][0] not in ("self", "ownclass")
+            return node[2] in on.writes or (not on.writes and node[2] == name)
         if on.role is Role.READER and on.reads and node[0] == "attr":
             return node[2] in on.reads
         match node[0]:

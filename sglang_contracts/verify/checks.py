@@ -167,7 +167,7 @@ class Checker:
                 if use.kind not in (UseKind.FLAG, UseKind.ENVIRONMENT):
                     found.append(Check("use", index, number))
             for qual, record in file.classes.items():
-                if not record.bases:
+                if not self.evaluator.may_derive(index, qual):
                     continue
                 found.append(Check("class", index, 0, qual))
                 for name, number in record.methods.items():

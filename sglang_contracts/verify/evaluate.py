@@ -282,6 +282,21 @@ class Evaluator:
         held = self.files[index].nodes[node]
         return (index, str(held[1])) if held[0] == "ownclass" else None
 
+    def may_derive(self, index: int, qual: str, depth: int = 0) -> bool:
+        """Whether an own class may have an upstream base, in any release."""
+        record = self.files[index].classes.get(qual)
+        if record is None or depth > 10:
+            return False
+        for base in record.bases:
+            at, node = self._follow(index, base)
+            held = self.files[at].nodes[node]
+            if held[0] == "ownclass":
+                if (at, held[1]) != (index, qual) and self.may_derive(at, held[1], depth + 1):
+                    return True
+            elif held[0] not in ("unknown", "foreign", "literal"):
+                return True
+        return False
+
     # -- releases ------------------------------------------------------------------------------
 
     def move(self, release: str) -> frozenset[str]:

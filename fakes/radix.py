@@ -391,6 +391,15 @@ def _nodes(node: Any) -> Iterator[Any]:
         yield from _nodes(child)
 
 
+def _give_back(fake: Fake, allocator: Any, slots: Any) -> None:
+    """Free a node's slots: page by page in their order, where the release has the call for it."""
+    base = "BaseTokenToKVPoolAllocator.free_segment"
+    if fake.surface.find("sglang.srt.mem_cache.allocator", base) is None:
+        allocator.free(slots)
+    else:
+        allocator.free_segment(slots, start_pos=0)
+
+
 @method(_CACHE, "evict")
 def _evict(fake: Fake, self: Any, given: Given) -> Any:
     params = given.get("params")
@@ -401,7 +410,7 @@ def _evict(fake: Fake, self: Any, given: Given) -> Any:
         if not leaves:
             break
         oldest = min(leaves, key=lambda each: each.last_access_time)
-        self.token_to_kv_pool_allocator.free(oldest.value)
+        _give_back(fake, self.token_to_kv_pool_allocator, oldest.value)
         evicted += len(oldest.key)
         del oldest.parent.children[_first_page(fake, oldest.key, self.page_size)]
         self.evictable_size_ -= len(oldest.key)

@@ -279,6 +279,7 @@ class Model:
         first = 1 if differences.since("0.5.12") else 0
         self.rows, self.from_tail = list(range(first, first + ROWS)), differences.since("0.5.19")
         self.tells_evicted = differences.since("0.5.9")
+        self.evicts_segments = differences.since("0.5.17")
         self.table, self.written = {}, {}
         self.known = {}
         """Cached tokens up to each page's end → SimpleNamespace(slots, locks, ends, used)."""
@@ -459,7 +460,7 @@ class Model:
             while len(leaf) > self.page and not self.known[leaf[: -self.page]].ends:
                 leaf = leaf[: -self.page]
                 slots = self.known.pop(leaf).slots + slots
-            self.free(slots)
+            (self.free_segment if self.evicts_segments else self.free)(slots)
             evicted += len(slots)
         return evicted if self.tells_evicted else None
 

@@ -300,7 +300,10 @@ class Resolver:
         """Fields of a dataclass, Struct, NamedTuple or model in constructor order."""
         out: dict[str, Attribute] = {}
         for each in reversed(self.mro(owner)):
-            if isinstance(each.node, Class):
+            # Annotations of a mixin that is no record itself are hints, not fields.
+            if isinstance(each.node, Class) and (
+                each.node.kind & Kind.DATACLASS or self.kind(each) & _RECORD_KINDS & ~Kind.DATACLASS
+            ):
                 for name, attribute in each.node.attributes.items():
                     if attribute.annotation and not attribute.on_self:
                         out[name] = attribute

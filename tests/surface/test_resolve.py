@@ -364,3 +364,15 @@ def test_server_args_assembled_at_import_has_the_fields_of_its_namespaces(make_s
     assert surface.parse("sglang.srt.server_args:ServerArgs.gpu_id") is None
     assert surface.flags()["--model"].dest == "model_path"
     assert surface.flags()["--device"].names == ("--device",)
+
+
+def test_annotations_of_a_mixin_that_is_no_dataclass_are_no_fields(make_surface):
+    surface = make_surface(
+        {
+            "srt/a.py": "from dataclasses import dataclass\nclass Mixin:\n    hint: int = 0\n"
+            "@dataclass\nclass C(Mixin):\n    f: int = 1"
+        }
+    )
+    found = surface.parse("sglang.srt.a:C")
+    assert list(surface.fields(found)) == ["f"]
+    assert surface.parse("sglang.srt.a:C.hint") is not None

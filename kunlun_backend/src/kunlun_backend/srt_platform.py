@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import psutil
 import torch
 from sglang.srt.platforms.interface import PlatformEnum, SRTPlatform
 
@@ -57,6 +56,8 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
     def get_available_memory(self, device_id: int = 0) -> tuple[int, int]:
         """Free and total memory of the card in bytes; of the host where the host computes."""
         if self.device_type == "cpu":
+            import psutil  # SGLang's own dependency: there where the engine is
+
             memory = psutil.virtual_memory()
             return int(memory.available), int(memory.total)
         free, total = self._module().mem_get_info(device_id)
@@ -65,6 +66,8 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
     def get_current_memory_usage(self, device: torch.device | None = None) -> float:
         """Bytes in use by this process."""
         if self.device_type == "cpu":
+            import psutil
+
             return float(psutil.Process().memory_info().rss)
         return float(self._module().memory_allocated(device))
 

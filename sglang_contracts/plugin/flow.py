@@ -685,7 +685,7 @@ class Flow:
                         self.assign(name, one, None)
                         self.choices(name, column)
             else:
-                self.choices(target, items.elts)
+                self.choices(target, items.elts, items)
             return
         if isinstance(items, ast.Dict):
             self.assign(target, self.nodes.literal("str"), None)
@@ -693,11 +693,16 @@ class Flow:
             return
         self.assign(target, element, None)
 
-    def choices(self, target: ast.expr, values: Sequence[ast.expr]) -> None:
+    def choices(
+        self, target: ast.expr, values: Sequence[ast.expr], shown: ast.expr | None = None
+    ) -> None:
         """A loop variable that runs over constants."""
         if isinstance(target, ast.Name) and values:
             choice = ast.copy_location(ast.Set(list(values)), values[0])
             choice.sglang_choice = True  # type: ignore[attr-defined]
+            choice.sglang_group = self.groups.get(  # type: ignore[attr-defined]
+                (shown.lineno, shown.col_offset) if shown is not None else (-1, -1), 0
+            )
             self.scope.constants[target.id] = choice
 
     def group_choice(self, node: ast.For | ast.AsyncFor) -> None:
@@ -822,6 +827,15 @@ class Flow:
         self.block(node.finalbody)
         if leaves and not guards.leaves(node.body):
             self.guard = went
+        elif guards.leaves([*node.body, *node.orelse]) and not leaves:
+            # what follows runs only where the attempt failed
+            self.guard = self.where(
+                self.guard,
+                kind="if",
+                condition=self.nodes.add("went", index),
+                positive=False,
+                line=node.lineno,
+            )
 
     do_TryStar = do_Try
 
@@ -1494,7 +1508,19 @@ class Flow:
         values = [self.expr(each) for each in node.elts]
         if len(texts) > 1 and not self.quiet:
             self.mark_group(node, before)
+            self.same_thing(node, texts)
         return values
+
+    def same_thing(self, node: ast.expr, texts: Sequence[ast.expr]) -> None:
+        """Dotted strings that end in one name are one thing in several places: one is enough."""
+        last = {
+            each.value.replace(":", ".").rsplit(".", 1)[-1]
+            for each in texts
+            if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        }
+        group = self.groups.get((node.lineno, node.col_offset))
+        if len(last) == 1 and group is not None and group not in self.file.groups:
+            self.file.groups.append(group)
 
     def mark_group(self, node: ast.expr, before: int) -> None:
         """The dotted strings of a display belong together."""
@@ -1727,6 +1753,16 @@ class Flow:
         callee = self.expr(func)
         before = len(self.file.uses)
         form = self.form(node)
+        dotted = [
+            each
+            for each in node.args
+            if isinstance(each, ast.Constant)
+            and isinstance(each.value, str)
+            and DOTTED.match(each.value)
+        ]
+        if len(dotted) > 1 and not self.quiet:
+            self.mark_group(node, before)
+            self.same_thing(node, dotted)
         if self.wraps_version(node, form):
             return self.nodes.add(
                 "version",
@@ -1742,7 +1778,6 @@ class Flow:
             if isinstance(func, ast.Name) and func.id in _LITERALS:
                 return self.nodes.literal(_LITERALS[func.id])
             return UNKNOWN
-        del before
         if self.nodes.op(callee) == "version":
             return callee
         value = self.nodes.add("call", callee, form)
@@ -1959,8 +1994,17 @@ class Flow:
         for text in texts:
             if DOTTED.match(text) or text == "sglang":
                 value = self.nodes.add("dotted", text)
+                held = (
+                    self.scope.constant(node.args[0].id)
+                    if isinstance(node.args[0], ast.Name)
+                    else None
+                )
                 self.use(
-                    UseKind.DOTTED, value, node, name="probe" if name == "find_spec" else "import"
+                    UseKind.DOTTED,
+                    value,
+                    node,
+                    name="probe" if name == "find_spec" else "import",
+                    group=getattr(held, "sglang_group", 0),
                 )
                 found.append(value)
             else:

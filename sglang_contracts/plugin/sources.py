@@ -12,9 +12,11 @@ import io
 import json
 import os
 import re
+import stat
 import sys
 import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -26,6 +28,8 @@ LIMIT = 2_000_000
 """Bytes of a file beyond which it is skipped: no hand-written module is that large."""
 FILES = 20_000
 """Files beyond which a tree is no plugin."""
+TOTAL = 256_000_000
+"""Bytes that the files of a wheel may unpack to: they are all held at once."""
 
 _SKIPPED_FOLDERS = frozenset(
     {
@@ -106,6 +110,11 @@ def read_sources(where: Path | str, exclude: Sequence[str] = ()) -> Sources:
         ContractsError: There is nothing of that name, or nothing to check in it.
     """
     path = Path(where)
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise ContractsError(
+            f"{path} is a device, a pipe or a socket",
+            "give a folder, a .py file, a .whl file or the name of an installed distribution",
+        )
     if path.is_dir():
         found = _tree(path, exclude)
     elif path.suffix == ".whl" and path.is_file():
@@ -166,10 +175,10 @@ def _tree(root: Path, exclude: Sequence[str]) -> Sources:
 
 def _project(root: Path) -> tuple[str, str]:
     """Name and version as ``pyproject.toml`` says them; empty where it does not."""
-    path = root / "pyproject.toml"
+    read = _read(root / "pyproject.toml", "pyproject.toml", "")
     try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = read.data.decode("utf-8-sig")
+    except UnicodeDecodeError:
         return "", ""
     if sys.version_info >= (3, 11):
         import tomllib
@@ -177,7 +186,7 @@ def _project(root: Path) -> tuple[str, str]:
         import tomli as tomllib
     try:
         project = tomllib.loads(text).get("project", {})
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return "", ""  # settings.py says what is wrong with it
     if not isinstance(project, dict):
         return "", ""
@@ -186,8 +195,10 @@ def _project(root: Path) -> tuple[str, str]:
 
 def _read(path: Path, relative: str, kind: str) -> Source:
     try:
-        size = path.stat().st_size
-        if size > LIMIT:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # to open a pipe is to wait for whoever writes to it
+            return Source(relative, kind, b"", "is no regular file")
+        if status.st_size > LIMIT:
             return Source(relative, kind, b"", f"larger than {LIMIT // 1_000_000} MB")
         return Source(relative, kind, path.read_bytes())
     except OSError as error:
@@ -197,6 +208,7 @@ def _read(path: Path, relative: str, kind: str) -> Source:
 def _wheel(path: Path, exclude: Sequence[str]) -> Sources:
     parts = path.name.split("-")
     files: list[Source] = []
+    total = 0
     try:
         with zipfile.ZipFile(path) as archive:
             for info in sorted(archive.infolist(), key=lambda each: each.filename):
@@ -205,12 +217,19 @@ def _wheel(path: Path, exclude: Sequence[str]) -> Sources:
                     continue
                 if ".dist-info/" in info.filename:
                     continue
+                total += min(info.file_size, LIMIT)
+                if total > TOTAL or len(files) >= FILES:
+                    raise ContractsError(
+                        f"{path} unpacks to more than a plugin holds, at {info.filename!r}",
+                        f"at most {FILES:,} files of {TOTAL // 1_000_000} MB in all are read: "
+                        "leave files out with --exclude",
+                    )
                 if info.file_size > LIMIT:
                     reason = f"larger than {LIMIT // 1_000_000} MB"
                     files.append(Source(info.filename, kind, b"", reason))
                 else:
                     files.append(Source(info.filename, kind, archive.read(info)))
-    except (zipfile.BadZipFile, OSError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise ContractsError(f"{path} is no readable wheel: {error}", "download it again") from None
     return Sources(parts[0], parts[1] if len(parts) > 1 else "", str(path), files)
 

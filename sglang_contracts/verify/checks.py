@@ -846,6 +846,10 @@ class Checker:
         node = target.node
         if not isinstance(node, Recorded):
             return Outcome(Status.OK, found=(target,))
+        if name == "forward" and any(
+            each.rsplit(".", 1)[-1] == "Module" for each in self.lens.externals(bases[0])
+        ):
+            return UNKNOWN  # torch calls it, with whatever the module itself was called with
         plain = record.kind not in ("property", "overload") and not record.wrapped
         if not plain or target.kind == "property" or record.stub:
             return Outcome(Status.OK, found=(target,))

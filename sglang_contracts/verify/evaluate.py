@@ -920,9 +920,16 @@ class Evaluator:
             return Look(self.member_value(found, name), (found,))
         if name == "__init__":
             return Look(NOTHING, (symbol,))
-        if self.closed(symbol, name):
+        if self.closed(symbol, name) and not self.registered(symbol, name):
             return Look(NOTHING, (), (symbol,))
         return None
+
+    def registered(self, symbol: Symbol, name: str) -> bool:
+        """Whether a class that keeps a register of itself has an entry of that name."""
+        if self.lens.member(symbol, "register") is None:
+            return False
+        self.lens.touch("release")
+        return name in self.lens.registrations("register")
 
     def _object_member(self, symbol: Symbol, name: str, exact: bool) -> Look | None:
         found = self.lens.member(symbol, name)

@@ -61,6 +61,12 @@ class Findings:
         self.files: Sequence[File] = timeline.checker.files
         self.catalog = replacements.catalog
         self._call_of = self._calls()
+        self._groups: dict[tuple[int, int], list[int]] = {}
+        for number, check in enumerate(timeline.checks):
+            if check.kind == "use":
+                group = self.files[check.file].uses[check.number].group
+                if group:
+                    self._groups.setdefault((check.file, group), []).append(number)
         self._suggested: dict[tuple[str, str, int], Suggestion | None] = {}
         self._agrees: dict[tuple[int, int], bool] = {}
         self._required: dict[tuple[str, str, int | None], bool] = {}
@@ -282,6 +288,8 @@ class Findings:
         outcome = case.entry.outcome
         if case.last_ok is None and (outcome.named or use.kind is UseKind.WRITE):
             return None  # a name alone, or a write, proves nothing before the thing was there
+        if outcome.named and file.foreign:
+            return None  # another framework's code: its objects go by the same names
         if outcome.named:
             key = (case.number, case.good)
             if key not in self._agrees:
@@ -338,12 +346,10 @@ class Findings:
 
     def _alternative(self, case: Case, file: File, use: Use) -> bool:
         """Whether another of the same list is there in this release."""
-        for number, check in enumerate(self.timeline.checks):
-            if check.kind == "use" and check.file == case.check.file:
-                other = file.uses[check.number]
-                if other.group == use.group and self.timeline.entry(number, case.at).fine:
-                    return True
-        return False
+        return any(
+            self.timeline.entry(number, case.at).fine
+            for number in self._groups.get((case.check.file, use.group), ())
+        )
 
     def _probe(self, case: Case, file: File, use: Use) -> Finding | None:
         """``hasattr`` and ``getattr`` with a default never fail; what they turn off is told."""
@@ -737,6 +743,9 @@ class Findings:
         severity = self._severity(case)
         if (not called and found.kind == "method") or not (replaced or contracted):
             severity = Severity.NOTE
+        elif isinstance(found.node, Function) and found.node.role & Role.ABSTRACT:
+            # it was a duty: without it the class is incomplete, with it there is dead code
+            severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
         return self._base(
             case,
             rule="override-orphaned",

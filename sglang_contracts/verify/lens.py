@@ -108,7 +108,7 @@ class Lens(Surface):
                 self._answers.pop(key, None)
                 self._deps.pop(key, None)
                 if key[0] == "mro":
-                    self._externals.pop(key[1:], None)
+                    self._externals.pop((key[1], key[2]), None)
         return frozenset(changed)
 
     def _state(self, name: str) -> object:

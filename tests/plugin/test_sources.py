@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.plugin import load_plugin
 from sglang_contracts.plugin.model import File, UseKind
+from sglang_contracts.plugin import sources
 from sglang_contracts.plugin.sources import LIMIT, notebook_text, read_sources
 
 IMPORT = "from sglang.srt.x import Y\n"
@@ -159,3 +161,64 @@ def test_nothing_of_a_plugin_is_executed(root: Path, tmp_path: Path) -> None:
     (root / "setup.py").write_text(f"open({str(mark)!r}, 'w').write('x')\n")
     load_plugin(root)
     assert not mark.exists()
+
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+
+
+@needs_pipes
+def test_a_pipe_in_the_tree_is_skipped_and_said_instead_of_waited_for(root: Path) -> None:
+    os.mkfifo(root / "pipe.py")
+    os.mkfifo(root / "pyproject.toml")
+    (root / "good.py").write_text(IMPORT)
+    assert problems(root) == {"pipe.py": "is no regular file"}
+    assert imports(root)["good.py"] == 1
+
+
+@needs_pipes
+def test_a_pipe_given_as_the_plugin_is_told_for_what_it_is(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    with pytest.raises(ContractsError, match=r"pipe\.py is a device, a pipe or a socket"):
+        read_sources(tmp_path / "pipe.py")
+
+
+def test_a_project_file_without_end_is_not_read(root: Path) -> None:
+    if not Path("/dev/zero").exists():
+        pytest.skip("needs a device that never ends")
+    (root / "pyproject.toml").symlink_to("/dev/zero")
+    (root / "good.py").write_text(IMPORT)
+    assert read_sources(root).name == "plugin"
+
+
+def test_a_project_file_nested_too_deeply_is_left_to_the_settings(root: Path) -> None:
+    (root / "pyproject.toml").write_text("x = " + "[" * 20_000)
+    (root / "good.py").write_text(IMPORT)
+    assert read_sources(root).name == "plugin"
+
+
+@pytest.mark.parametrize(("name", "limit"), [("TOTAL", 3 * len(IMPORT)), ("FILES", 3)])
+def test_a_wheel_that_unpacks_to_too_much_is_refused_before_it_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: int
+) -> None:
+    path = tmp_path / "bomb-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(4):
+            archive.writestr(f"bomb/m{number}.py", IMPORT)
+    assert len(read_sources(path).files) == 4
+    monkeypatch.setattr(sources, name, limit)
+    with pytest.raises(ContractsError, match="unpacks to more than a plugin holds"):
+        read_sources(path)
+
+
+def test_a_wheel_damaged_in_any_byte_is_read_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "demo-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("demo/a.py", IMPORT * 20)
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        for value in (0, 0xFF, whole[at] ^ 0x11):
+            path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
+            try:
+                read_sources(path)
+            except ContractsError as error:
+                assert str(path) in error.message

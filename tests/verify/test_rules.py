@@ -93,3 +93,29 @@ def test_what_a_plugin_sets_itself_it_may_read(check_text: CheckText) -> None:
     )
     found = check_text(text)["0.5.2"]
     assert not [f for f in found if f.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    try:\n        from sglang.srt.moved import Mover\n        return Mover\n"
+        "    except Exception:\n        pass\n    try:\n"
+        "        from sglang.srt.names import Mover\n        return Mover\n"
+        "    except Exception:\n        return None\n",
+        "x = first('sglang.srt.moved:Mover', 'sglang.srt.names:Mover')\n",
+        "import importlib\nfor path in ['sglang.srt.gone', 'sglang.srt.names']:\n    try:\n"
+        "        m = importlib.import_module(path)\n        break\n"
+        "    except ImportError:\n        continue\n",
+    ],
+)
+def test_one_of_several_ways_is_enough(text: str, check_text: CheckText) -> None:
+    found = check_text(text)
+    assert [f.symbol for f in found["0.5.1"] + found["0.5.2"]] == []
+
+
+def test_a_name_means_nothing_in_a_file_of_another_framework(check_text: CheckText) -> None:
+    text = "import vllm\n\n\ndef f(server_args):\n    return server_args.lost_arg\n"
+    assert check_text(text)["0.5.2"] == []
+    told = check_text(text.replace("import vllm\n", "import json\n"))["0.5.2"]
+    assert [f.symbol.rsplit(".", 1)[-1] for f in told] == ["lost_arg"]
+    assert all(f.by_name for f in told)

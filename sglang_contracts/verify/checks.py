@@ -664,8 +664,10 @@ class Checker:
             typed = self.evaluator.typed(symbol.module, node.returns)
             found: set[int] = set()
             for each in typed:
-                if each[0] == "tuple":
+                if each[0] == "tuple" and len(each[1]) > 1:
                     found.add(len(each[1]))
+                elif each[0] == "tuple":
+                    return None  # ``Tuple[int]`` is mostly meant for a tuple of any length
                 elif each[0] == "object" and self.record(each[1]):
                     if self.lens.member(each[1], "__iter__") or self.lens.is_open(each[1]):
                         return None

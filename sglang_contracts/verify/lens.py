@@ -97,11 +97,11 @@ class Lens(Surface):
                 changed.add(name)
                 self._seen[name] = now
         # names of one shard together: it is decoded once
-        for key in sorted(self._indexed, key=lambda each: shard(each.partition(":")[2])):
-            found = self._look_up(key)
-            if found != self._indexed[key]:
-                changed.add(key)
-                self._indexed[key] = found
+        for index in sorted(self._indexed, key=lambda each: shard(each.partition(":")[2])):
+            found = self._look_up(index)
+            if found != self._indexed[index]:
+                changed.add(index)
+                self._indexed[index] = found
         for name in changed:
             self._modules.pop(name, None)
             for key in self._by_module.pop(name, ()):

@@ -65,7 +65,7 @@ class Profile:
     Attributes:
         name: ``quick`` or ``full``.
         examples: Hypothesis examples of a check.
-        all_cells: Every combination of what is declared, or each value at least once.
+        all_cells: Each dtype with each page size, and all shapes; or each value at least once.
         ops: Operations in a state machine's run.
     """
 
@@ -156,7 +156,15 @@ class Context:
             raise Inapplicable(f"no declared head dim applies to SGLang {self.release}")
         axes: tuple[Sequence[Any], ...] = (found.dtypes, found.page_sizes, found.heads, dims)
         if self.profile.all_cells:
-            points = list(itertools.product(*axes))
+            # Each dtype with each page size, and the shapes in turn: two of them for each pair.
+            shapes = list(itertools.product(found.heads, dims))
+            turns = (0, len(shapes) // 2)
+            points = [
+                (*pair, *shapes[(index + turn) % len(shapes)])
+                for index, pair in enumerate(itertools.product(found.dtypes, found.page_sizes))
+                for turn in turns
+            ]
+            points += [(found.dtypes[0], found.page_sizes[0], *shape) for shape in shapes]
         else:
             points = [
                 tuple(axis[index % len(axis)] for axis in axes)

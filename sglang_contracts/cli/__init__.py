@@ -15,6 +15,9 @@ DEBUG = "SGLANG_CONTRACTS_DEBUG"
 """Set to ``1``: an unexpected error prints its traceback."""
 
 CANNOT_RUN = 2
+_NAME = 200
+"""Characters of a path that an error shows."""
+
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -30,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from sglang_contracts.cli.group import cli
     from sglang_contracts.errors import ContractsError
 
+    _open_streams()
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         code = cli.main(args=given, prog_name="sglang-contracts", standalone_mode=False)
@@ -52,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         _complain("out of memory", "check one release at a time with --release")
         return CANNOT_RUN
+    except OSError as error:
+        _complain(*_system(error))
+        return CANNOT_RUN
     except Exception as error:
         if os.environ.get(DEBUG) == "1":
             import traceback
@@ -65,6 +72,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CANNOT_RUN
 
 
+def _open_streams() -> None:
+    """A stream that the shell closed (``>&-``) leads nowhere; the exit code still tells."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+def _system(error: OSError) -> tuple[str, str]:
+    """What the system refused, and what helps: a full disk or a bad name is no defect of ours."""
+    import errno
+
+    reason = error.strerror or str(error)
+    hints = {
+        errno.ENOSPC: "free some space, or write elsewhere with --output",
+        errno.ENAMETOOLONG: "give a shorter one",
+        errno.ELOOP: "a symbolic link leads to itself: remove it",
+        errno.EMFILE: "raise the limit on open files: ulimit -n",
+        errno.EACCES: "see who may read and write it",
+    }
+    hint = hints.get(error.errno or 0, "see whether it is there and can be read and written")
+    name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+    if len(name) > _NAME:
+        name = f"{name[:_NAME]}..."
+    return (f"{name}: {reason}" if name else f"cannot read or write: {reason}"), hint
+
+
+def _plain(text: str) -> str:
+    """``text`` without what would move the cursor or colour the terminal of whoever reads it."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def _complain(message: str, hint: str) -> None:
     """One red line on stderr, the hint below it."""
     import click
@@ -72,6 +112,6 @@ def _complain(message: str, hint: str) -> None:
     from sglang_contracts.cli.console import wants_color
 
     color = wants_color(sys.stderr, "auto")
-    click.echo(click.style("error: ", fg="red", bold=True) + message, err=True, color=color)
+    click.echo(click.style("error: ", fg="red", bold=True) + _plain(message), err=True, color=color)
     if hint:
-        click.echo(click.style("hint: ", fg="cyan") + hint, err=True, color=color)
+        click.echo(click.style("hint: ", fg="cyan") + _plain(hint), err=True, color=color)

@@ -80,7 +80,7 @@ def command(
     catalog = record_missing(exact, options.catalog(), may_record, output.quiet)
     releases = select_releases(catalog.releases, exact, specifiers, target.settings.supported)
     asked = list(releases)
-    base_release = find_release(base, catalog.releases) if base else None
+    base_release = find_release(base, catalog.releases) if base is not None else None
     if base_release and base_release not in asked:
         asked.append(base_release)
     with working(f"checking {plugin} against {len(asked)} releases", output.quiet):

@@ -58,7 +58,12 @@ def write_file(path: Path, text: str) -> None:
     Raises:
         ContractsError: If ``path`` is a folder, its folder is missing, or it cannot be written.
     """
-    path = path.resolve()
+    try:
+        path = path.resolve()
+    except RuntimeError:  # what Python before 3.13 raises for a link that leads to itself
+        raise ContractsError(
+            f"{path} is a symbolic link that leads to itself", "remove it, or name another file"
+        ) from None
     if path.exists() and not path.is_file() and not path.is_dir():
         with path.open("w", encoding="utf-8") as device:  # /dev/stdout, a named pipe
             device.write(text)

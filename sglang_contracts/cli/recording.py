@@ -41,7 +41,7 @@ def record_missing(exact: Sequence[str], catalog: Catalog, allowed: bool, quiet:
     Raises:
         ContractsError: A release could not be recorded.
     """
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import Version
 
     from sglang_contracts.surface import load_catalog
 
@@ -50,7 +50,7 @@ def record_missing(exact: Sequence[str], catalog: Catalog, allowed: bool, quiet:
     for text in exact:
         try:
             version = Version(text.strip())
-        except InvalidVersion:
+        except ValueError:  # InvalidVersion, or more digits than Python reads
             continue  # said, with a hint, when it is looked up
         if version in known:
             continue

@@ -77,6 +77,8 @@ def open_target(plugin: str, exclude: Sequence[str] = (), config: Path | None = 
     Raises:
         ContractsError: There is no such thing, or its settings are broken.
     """
+    if not plugin.strip():
+        raise ContractsError("the plugin's name is empty", "give a path; this folder is '.'")
     path = Path(plugin).expanduser()
     root: Path | str = path if path.exists() else _distribution(plugin)
     if config is not None:

@@ -44,7 +44,7 @@ def command(
 
     target = open_target(plugin, exclude, config)
     catalog = options.catalog()
-    wanted = find_release(release, catalog.releases) if release else None
+    wanted = find_release(release, catalog.releases) if release is not None else None
     with working(f"reading {plugin}", output.quiet):
         report = uses_of(target.root, catalog, wanted, **target.engine_options)
     output.emit(report)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 _MAX_PARTS = 64
 
@@ -134,7 +134,7 @@ def _parse_piece(piece: str, whole: str) -> tuple[str, Version]:
     bound = piece[len(operator) :].strip()
     try:
         parsed = version(bound)
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, or more digits than Python reads
         hint = "write X.Y.Z or X.Y.Z.postN"
         if bound.endswith(".*"):
             hint = f"write >={bound[:-2]},<…: wildcards are not allowed"

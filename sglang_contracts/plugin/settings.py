@@ -203,29 +203,33 @@ class _Reader:
         self.fail(f"unknown {what} '{key}'", hint, *path)
 
     def _text_value(self, value: Any, *path: str | int) -> str:
-        if not isinstance(value, str) or not value.strip():
-            self.fail(f"{path[-1]} must be a string, not {_kind(value)}", "quote it", *path)
+        if not isinstance(value, str):
+            self.fail(f"{_place(path)} must be a string, not {_kind(value)}", "quote it", *path)
+        if not value.strip():
+            self.fail(f"{_place(path)} is empty", "give it a value, or leave it out", *path)
         return value
 
     def _flag(self, value: Any, *path: str | int) -> bool:
         if not isinstance(value, bool):
-            self.fail(f"{path[-1]} must be true or false, not {_kind(value)}", "", *path)
+            self.fail(
+                f"{_place(path)} must be true or false, not {_kind(value)}", "without quotes", *path
+            )
         return value
 
     def _texts(self, value: Any, *path: str | int) -> tuple[str, ...]:
         if isinstance(value, str):
-            return (value,)
+            return (self._text_value(value, *path),)
         if not isinstance(value, list):
-            self.fail(f"{path[-1]} must be a list of strings, not {_kind(value)}", "", *path)
+            self.fail(f"{_place(path)} must be a list of strings, not {_kind(value)}", "", *path)
         return tuple(self._text_value(item, *path, index) for index, item in enumerate(value))
 
     def _specifier(self, value: Any, *path: str | int) -> str:
-        from packaging.specifiers import InvalidSpecifier, SpecifierSet
+        from packaging.specifiers import SpecifierSet
 
         text = self._text_value(value, *path)
         try:
-            SpecifierSet(text)
-        except InvalidSpecifier:
+            SpecifierSet(text).contains("0.5.3")  # only this reads the versions in it
+        except ValueError:  # InvalidSpecifier, or more digits than Python reads
             self.fail(
                 f"'{text}' is not a version specifier", "write one like '>=0.5.3,<0.5.13'", *path
             )
@@ -233,7 +237,7 @@ class _Reader:
 
     def _symbols(self, value: Any, *path: str | int) -> dict[str, str]:
         if not isinstance(value, dict):
-            self.fail(f"{path[-1]} must be a table of names, not {_kind(value)}", "", *path)
+            self.fail(f"{_place(path)} must be a table of names, not {_kind(value)}", "", *path)
         for name, symbol in value.items():
             if not name.isidentifier():
                 self.fail(f"'{name}' is no name of a variable", "", *path, name)
@@ -330,8 +334,14 @@ class _Reader:
             self.fail(f"'{value}' is no date", "write one like 2027-01-31", *path)
 
 
+def _place(path: tuple[str | int, ...]) -> str:
+    """The last key of a path with the indices behind it, as in ``exclude[0]``."""
+    first = max(at for at, each in enumerate(path) if isinstance(each, str))
+    return f"{path[first]}" + "".join(f"[{each}]" for each in path[first + 1 :])
+
+
 def _kind(value: Any) -> str:
     """What a TOML value is, in TOML's words."""
-    names = {bool: "a boolean", str: "an empty string", int: "an integer", float: "a float"}
+    names = {bool: "a boolean", str: "a string", int: "an integer", float: "a float"}
     names |= {list: "an array", dict: "a table"}
     return names.get(type(value), "a date or time")

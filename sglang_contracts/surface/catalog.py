@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError, nearest
@@ -128,7 +128,7 @@ class Catalog:
         for release, path in self._paths.items():
             try:
                 version = Version(release)
-            except InvalidVersion:
+            except ValueError:  # InvalidVersion, or more digits than Python reads
                 continue
             if path.parent == self.user and self.stale(release):
                 continue
@@ -176,7 +176,7 @@ class Catalog:
             return release
         try:
             version = Version(release)
-        except InvalidVersion:
+        except ValueError:  # InvalidVersion, or more digits than Python reads
             version = None
         for each in self.releases:
             if version is not None and Version(each) == version:

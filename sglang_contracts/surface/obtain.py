@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from sglang_contracts.errors import ContractsError
 
@@ -77,7 +77,7 @@ def download(release: str, folder: Path) -> Path:
 def _is_recorded(text: str) -> bool:
     try:
         version = Version(text)
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, or more digits than Python reads
         return False
     return version >= FIRST and not version.is_prerelease and not version.local
 

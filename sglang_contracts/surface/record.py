@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.surface import obtain, store
@@ -151,7 +151,7 @@ def record(
     release = spec.removeprefix("v")
     try:
         Version(release)
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, or more digits than Python reads
         raise ContractsError(
             f"{spec!r} is neither a release nor a wheel",
             "give a version (0.5.24) or the path of a .whl file",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from sglang_contracts.errors import ContractsError
 
@@ -56,9 +56,10 @@ def find_release(text: str, recorded: Sequence[str]) -> str:
     """
     try:
         wanted = Version(text.strip())
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion is one; so are more digits than Python reads
+        shown = text if len(text) <= 40 else f"{text[:40]}..."
         raise ContractsError(
-            f"'{text}' is not a version", f"recorded are {recorded[0]} to {recorded[-1]}"
+            f"'{shown}' is not a version", f"recorded are {recorded[0]} to {recorded[-1]}"
         ) from None
     for release in recorded:
         if Version(release) == wanted:
@@ -86,11 +87,13 @@ def matching(text: str, recorded: Sequence[str]) -> list[str]:
     """
     try:
         specifier = SpecifierSet(text)
-    except InvalidSpecifier:
+        found = [release for release in recorded if specifier.contains(release, prereleases=True)]
+    except ValueError:  # InvalidSpecifier, or more digits than Python reads
         raise ContractsError(
             f"'{text}' is not a version specifier", "write one like '>=0.5.3,<0.5.13'"
         ) from None
-    found = [release for release in recorded if specifier.contains(release, prereleases=True)]
+    if not text.strip():  # admits all by PEP 440, but is an unset variable of a script
+        raise ContractsError("the version specifier is empty", "write one like '>=0.5.3,<0.5.13'")
     if not found:
         raise ContractsError(
             f"no recorded release matches '{text}'",

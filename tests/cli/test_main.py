@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -221,3 +222,69 @@ def test_commands_with_a_report_have_a_published_schema():
 def test_group_is_a_click_group():
     assert isinstance(cli, click.Group)
     assert main(["--help"]) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_no_defect_of_ours(run):
+    ran = run("explain", "--list", "--output", "/dev/full")
+    assert ran.code == 2
+    assert "No space left on device" in ran.err
+    assert "hint: free some space" in ran.err
+    assert "defect" not in ran.err
+
+
+@pytest.mark.parametrize("command", ["check", "uses", "matrix"])
+def test_a_name_longer_than_the_system_takes_is_said_shortly(run, command):
+    ran = run(command, "a" * 5000)
+    assert ran.code == 2
+    assert "defect" not in ran.err
+    assert len(ran.err) < 500
+
+
+def test_an_output_that_is_a_link_to_itself_is_named(run, tmp_path):
+    link = tmp_path / "loop"
+    link.symlink_to(link)
+    ran = run("explain", "--list", "--output", link)
+    assert ran.code == 2
+    assert f"{link} is a symbolic link that leads to itself" in ran.err.replace("\n", " ")
+
+
+def test_an_error_does_not_steer_the_terminal(run):
+    ran = run("check", "a\x1b[31m\rb")
+    assert ran.code == 2
+    assert "a\\x1b[31m\\rb" in ran.err
+    assert "\x1b" not in ran.err
+    assert "\r" not in ran.err
+
+
+@pytest.mark.parametrize("closed", ["1", "2", "0"])
+def test_a_closed_stream_changes_no_exit_code(closed):
+    command = f'"{sys.executable}" -m sglang_contracts.cli explain field-removed {closed}>&-'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", ""),
+        ("check", ".", "--release", ""),
+        ("check", ".", "--releases", ""),
+        ("check", ".", "--baseline", ""),
+        ("uses", ".", "--release", ""),
+    ],
+)
+def test_an_empty_value_is_refused_not_taken_for_another(run, tmp_path, monkeypatch, arguments):
+    (tmp_path / "a.py").write_text("import sglang\n")
+    monkeypatch.chdir(tmp_path)
+    ran = run(*arguments)
+    assert ran.code == 2
+    assert "empty" in ran.err or "'' is not a version" in ran.err
+
+
+def test_a_version_of_more_digits_than_python_reads_is_no_version(run, tmp_path):
+    (tmp_path / "a.py").write_text("import sglang\n")
+    ran = run("check", tmp_path, "--release", "1" * 5000)
+    assert ran.code == 2
+    assert "is not a version" in ran.err
+    assert len(ran.err) < 500

@@ -114,7 +114,7 @@ def test_without_the_table_all_is_default():
         (
             '[[tool.sglang-contracts.accept]]\nrule="*"\nsymbol="a:b"\nreason=""',
             5,
-            "an empty string",
+            "reason is empty",
             "",
         ),
         ("capabilities = []", 2, "must be a table", ""),
@@ -169,3 +169,26 @@ def test_settings_above_count_only_with_the_table_and_inside_the_repository(tmp_
     module = plugin / "m.py"
     module.write_text("")
     assert find_settings(module) == plugin / "pyproject.toml"
+
+
+@pytest.mark.parametrize(
+    ("entry", "message", "hint"),
+    [
+        ("exclude = [1]", "exclude[0] must be a string, not an integer", "quote it"),
+        ('exclude = ["a", ""]', "exclude[1] is empty", "leave it out"),
+        ('exclude = ""', "exclude is empty", "leave it out"),
+        ('strict = "yes"', "strict must be true or false, not a string", "without quotes"),
+        ('supported = " "', "supported is empty", "leave it out"),
+    ],
+)
+def test_a_wrong_value_is_named_by_its_setting_and_its_kind(entry, message, hint):
+    with pytest.raises(ContractsError) as caught:
+        parse_settings(f"[tool.sglang-contracts]\n{entry}\n", "pyproject.toml")
+    assert caught.value.message == f"pyproject.toml:2: {message}"
+    assert hint in caught.value.hint
+
+
+def test_a_specifier_of_more_digits_than_python_reads_is_none():
+    text = f'[tool.sglang-contracts]\nsupported = ">={"1" * 5000}"\n'
+    with pytest.raises(ContractsError, match="is not a version specifier"):
+        parse_settings(text, "pyproject.toml")

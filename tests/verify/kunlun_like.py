@@ -1,4 +1,4 @@
-"""A backend as an accelerator's plugin has it: unannotated parameters, the pool read off the batch."""
+"""A backend as an accelerator's plugin has it: no annotations, the pool read off the batch."""
 
 from sglang.srt.layers.attention.base_attn_backend import AttentionBackend
 

@@ -154,8 +154,8 @@ class Builder:
             enable_memory_saver=False,
         )
 
-    def mha_pool(self, geometry: Geometry, cls: Any = None) -> Any:
-        """An MHA key/value pool; its layout is the class's own."""
+    def mha_pool(self, geometry: Geometry, cls: Any = None, **more: Any) -> Any:
+        """An MHA key/value pool; its layout is the class's own. ``more``: further keywords."""
         values: dict[str, Any] = {}
         if geometry.v_head_dim is not None:
             values["v_head_dim"] = geometry.v_head_dim
@@ -169,7 +169,7 @@ class Builder:
             layer_num=geometry.num_layers,
             device=geometry.device,
             enable_memory_saver=False,
-            **values,
+            **values | more,
         )
 
     def mla_pool(self, geometry: Geometry, rank: int, rope_dim: int, cls: Any = None) -> Any:

@@ -52,6 +52,12 @@ def noise(shape: Sequence[int], seed: int) -> Any:
     return bank[start : start + count].view(*shape)
 
 
+def _extremes_last(numbers: list[int]) -> list[int]:
+    """The largest and the smallest are taken first: edges are where displacement shows."""
+    edges = [max(numbers), min(numbers)]
+    return [*(n for n in numbers if n not in edges), *reversed(edges)]
+
+
 @dataclass
 class Request:
     """One request's book.
@@ -216,10 +222,10 @@ class Bench:
         self.runner.attn_backend = self.backend
         rows = builder.differences.alloc_rows(self.request_pool, REQUESTS)
         self._random.shuffle(rows)
-        self._rows = rows
+        self._rows = _extremes_last(rows)
         pages = list(range(1, self.geometry.size // cell.page_size + 1))
         self._random.shuffle(pages)
-        self._pages = pages
+        self._pages = _extremes_last(pages)
         self.requests: dict[int, Request] = {}
         self.fill()
 
@@ -464,7 +470,14 @@ class Bench:
         with self.builder.differences.forward_context(self.backend, step.batch):
             yield
 
-    def attend(self, step: Step, layer: int, save: bool = True, keys: bool = True) -> Pass:
+    def attend(
+        self,
+        step: Step,
+        layer: int,
+        save: bool = True,
+        keys: bool = True,
+        fused: bool = False,
+    ) -> Pass:
         """Run one layer of a prepared step.
 
         Args:
@@ -472,9 +485,15 @@ class Bench:
             layer: Which layer.
             save: What ``save_kv_cache`` says; with False the cache is filled by raw index first.
             keys: Whether keys and values are given; without them likewise.
+            fused: Give slices of one tensor, as a fused projection does: rows are far apart.
         """
+        import torch
+
         q, k, v = self.inputs(step, layer)
         given = tuple(part.clone().to(self.device) for part in (q, k, v))
+        if fused:
+            whole = torch.cat(given, 1)
+            given = whole.split([part.shape[1] for part in given], 1)
         if not save or not keys:
             shape = (-1, self.cell.heads[1])
             self.put(
@@ -531,11 +550,13 @@ class Bench:
             now = getattr(step.batch, name, None)
             return now is not None and torch.equal(now.to("cpu"), value)
 
-    def run(self, turn: Turn, save: bool = True, keys: bool = True) -> list[Pass]:
-        """One turn through all layers."""
+    def run(
+        self, turn: Turn, save: bool = True, keys: bool = True, fused: bool = False
+    ) -> list[Pass]:
+        """One turn through all layers; the arguments are :meth:`attend`'s."""
         step = self.step(turn)
         self.prepare(step)
-        return [self.attend(step, layer, save, keys) for layer in range(LAYERS)]
+        return [self.attend(step, layer, save, keys, fused) for layer in range(LAYERS)]
 
     # What must come out.
 

@@ -44,17 +44,19 @@ def _contracts() -> dict[str, Contract]:
 
 
 @functools.cache
-def _fields(release: str) -> dict[str, tuple[str, str]]:
-    """Field of the forward batch → dtype and side, as far as the contract says them."""
+def _fields(release: str) -> dict[str, tuple[tuple[str, ...], str]]:
+    """Field of the forward batch → dtypes and side, as far as the contract says them."""
     from sglang_contracts.contract import variant
 
-    found = dict(_FIELDS)
+    found: dict[str, tuple[tuple[str, ...], str]] = {
+        name: ((dtype,), side) for name, (dtype, side) in _FIELDS.items()
+    }
     contract = _contracts().get("forward-batch")
     for clause in contract.clauses if contract is not None else ():
         name = clause.id.partition("/")[2]
         if name in found and clause.holds_in(release):
-            dtypes = variant(clause.dtype, release) or found[name][:1]
-            found[name] = (dtypes[0], clause.device or found[name][1])
+            dtypes = variant(clause.dtype, release) or found[name][0]
+            found[name] = (dtypes, clause.device or found[name][1])
     return found
 
 
@@ -198,7 +200,8 @@ class Context:
         """
         import torch
 
-        dtype, device = _fields(self.release)[name]
+        dtypes, device = _fields(self.release)[name]
+        dtype = dtypes[bench.seed % len(dtypes)]  # where a contract leaves a choice, each is tried
         made = torch.tensor(values, dtype=getattr(torch, dtype))
         return made if device == "host" else made.to(bench.device)
 

@@ -289,6 +289,36 @@ def _group(context: Context) -> None:
 
 
 @check(
+    "allocator.restore-takes-back",
+    3,
+    "restore_state gives back what was allocated since backup_state, and only that",
+    clauses=("kv-allocator-paged/backup_state", "kv-allocator-paged/restore_state"),
+    why="The scheduler tries an allocation and takes it back.",
+)
+def _restore(context: Context) -> None:
+    if context.clause("kv-allocator-paged/backup_state") is None:
+        raise Inapplicable(f"SGLang {context.release} does not take allocations back")
+
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, slots=256)
+        book = Book(bench)
+        page = cell.page_size
+        book.extend({0: 2 * page})
+        kept = ask("backup_state", bench.allocator.backup_state)
+        book.extend({1: page, 2: page + 1 if cell.page_size < 64 else page})
+        del book.requests[1], book.requests[2]
+        ask("restore_state", bench.allocator.restore_state, kept)
+        book.check_available("after restore_state")
+        book.extend({3: page, 4: page})
+        book.check_available("after allocating again")
+        for number in (0, 3, 4):
+            book.release(number)
+        book.check_available("after everything was freed")
+
+    context.explore(_cells(context), None, body)
+
+
+@check(
     "allocator.clear-forgets-everything",
     3,
     "After clear() the whole capacity is free",

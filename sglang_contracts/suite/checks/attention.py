@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sglang_contracts.suite import judge
-from sglang_contracts.suite.bench import LAYERS, Bench, Pass
+from sglang_contracts.suite.bench import CONTEXT, LAYERS, Bench, Pass
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell, Script, Turn
@@ -78,6 +79,8 @@ def _run(
         context.exercised(script)
 
     first = [make(cell) for make in makers for cell in cells]
+    # Where a contract leaves a dtype open, the seed chooses: the simplest cell has the other, too.
+    first += [dataclasses.replace(make(cells[0]), seed=1) for make in makers]
     context.explore(first, scripts(cells, **strategy), body, share)
 
 
@@ -341,6 +344,62 @@ def _edges(context: Context) -> None:
         context.exercised(script)
 
     context.explore([s for cell in context.cells() for s in plain(cell)], None, body)
+
+
+@check(
+    "attention-backend.long-requests-are-attended-whole",
+    3,
+    "Requests as long as the table allows are attended to from the first token to the last",
+    needs=("mode:extend", "mode:decode"),
+    clauses=("attention-backend/forward_decode", "req-to-token-pool/req_to_token"),
+    why="A bound that holds in every short test ends a customer's long document.",
+)
+def _long(context: Context) -> None:
+    def plain(cell: Cell) -> Script:
+        page = cell.page_size
+        shared = 192 // page * page or page
+        turns = [Turn("extend", ((0, 257), (1, 130))), Turn("extend", ((2, 65),))]
+        if context.subject.capabilities.prefix_cache:
+            turns[1] = Turn("extend", ((2, 65, 0, shared), (0, CONTEXT - 257 - 2)))
+        else:
+            turns[0] = Turn("extend", ((0, CONTEXT - 2), (1, 130)))
+        decode = Turn("decode", ((0, 1), (1, 1), (2, 1)))
+        return Script((*turns, decode, decode), cell)
+
+    def body(script: Script) -> None:
+        bench = Bench(context, script.cell, script.seed, slots=1536)
+        for turn in script.turns:
+            for done in bench.run(turn):
+                judge.written(bench, done)
+                bench.compare(done, "the result of a long request")
+        context.exercised(script)
+
+    found: dict[int, Cell] = {}
+    for cell in context.cells():
+        found.setdefault(cell.page_size, cell)
+    context.explore([plain(cell) for cell in found.values()], None, body)
+
+
+@check(
+    "attention-backend.takes-slices-of-a-fused-projection",
+    3,
+    "Queries, keys and values may be slices of one tensor, with rows far apart",
+    clauses=("radix-attention/forward", "attention-backend/forward_extend"),
+    forbids_raising=True,
+    why="Models split one fused projection: a kernel that takes rows for adjacent reads nonsense.",
+)
+def _slices(context: Context) -> None:
+    def body(script: Script) -> None:
+        bench = Bench(context, script.cell, script.seed)
+        for turn in script.turns:
+            for done in bench.run(turn, fused=True):
+                judge.written(bench, done)
+                bench.compare(done, "the result on slices")
+        context.exercised(script)
+
+    cells = context.cells()
+    plain = [make(cell) for make in (_extend, _decode, _prefix) for cell in cells]
+    context.explore(plain, None, body)
 
 
 @check(

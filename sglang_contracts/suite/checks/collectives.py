@@ -103,7 +103,7 @@ def _reduce(communicator: Any, rank: int, ranks: int) -> list[Any]:
     found = []
     for index, size in enumerate(_SIZES):
         tensor = torch.full(size, float(2**rank)) + torch.arange(size[-1]) * (index + 1)
-        given = tensor.clone()
+        given = tensor.t().clone().t() if tensor.dim() == 2 else tensor.clone()
         result = communicator.all_reduce(given)
         found.append((given if result is None else result).tolist())
     return found

@@ -193,6 +193,121 @@ def _launches(context: Context) -> None:
 
 
 @check(
+    "metadata.launches-do-not-grow-with-the-batch",
+    4,
+    "Metadata of eight requests take as many launches as those of one",
+    clauses=("attention-backend/init_forward_metadata",),
+    why="A loop over requests costs more than the attention it prepares.",
+)
+def _metadata_launches(context: Context) -> None:
+    def body(bench: Bench, watch: Watch) -> None:
+        def count(turn: Turn) -> list[Any]:
+            step = bench.step(turn)
+            watch.take()
+            with context.observed():
+                bench.prepare(step)
+            events = watch.launches(watch.take())
+            for layer in range(LAYERS):
+                bench.attend(step, layer)
+            return events
+
+        # The same new tokens and lengths a request, so that only their number differs.
+        pairs = [
+            (
+                "extend",
+                Turn("extend", ((0, 5),)),
+                Turn("extend", tuple((n, 5) for n in range(1, 9))),
+            )
+        ]
+        if "decode" in context.subject.capabilities.modes:
+            pairs.append(
+                (
+                    "decode",
+                    Turn("decode", ((0, 1),)),
+                    Turn("decode", tuple((n, 1) for n in range(1, 9))),
+                )
+            )
+        for mode, few, many in pairs:
+            one, more = count(few), count(many)
+            expect(
+                len(more) <= len(one),
+                f"metadata of 8 requests ({mode}) take {len(more)} launches, of one {len(one)} "
+                f"({bench.cell.label})",
+            )
+
+    _watching(context, body)
+
+
+@check(
+    "prefill.launches-do-not-grow-with-the-batch",
+    4,
+    "A prefill layer launches as many kernels for eight requests as for one",
+    needs=("mode:extend",),
+    clauses=("attention-backend/forward_extend",),
+    why="Short prompts come in batches: one kernel a request leaves the card idle between them.",
+)
+def _prefill_launches(context: Context) -> None:
+    def body(bench: Bench, watch: Watch) -> None:
+        def count(turn: Turn) -> list[Any]:
+            step = bench.step(turn)
+            bench.prepare(step)
+            watch.take()
+            bench.attend(step, 0)
+            return watch.launches(watch.take())
+
+        pairs = [(((0, 5),), tuple((n, 5) for n in range(1, 9)))]
+        if context.subject.capabilities.prefix_cache:
+            pairs.append((((0, 3),), tuple((n, 3) for n in range(1, 9))))
+        for few, many in pairs:
+            one, more = count(Turn("extend", few)), count(Turn("extend", many))
+            expect(
+                len(more) <= len(one),
+                f"a prefill layer launches {len(more)} kernels for 8 requests, {len(one)} for one "
+                f"({bench.cell.label})",
+            )
+
+    _watching(context, body)
+
+
+@check(
+    "decode.allocates-only-its-result",
+    4,
+    "A steady decode step allocates nothing but what its layers return",
+    needs=("mode:decode",),
+    clauses=("attention-backend/forward_decode", "attention-backend/init_forward_metadata"),
+    why="Allocation at run time makes latency worse with concurrency, and steps in memory.",
+)
+def _only_result(context: Context) -> None:
+    def body(bench: Bench, watch: Watch) -> None:
+        turn = Turn("decode", ((0, 1), (1, 1), (2, 1)))
+        bench.run(Turn("extend", ((0, 5), (1, 3), (2, 9))))
+        for _ in range(2):
+            bench.run(turn)
+        step = bench.step(turn)
+        watch.take()
+        with context.observed():
+            bench.prepare(step)
+        events = [event for event in watch.launches(watch.take()) if event.nbytes]
+        expect(
+            not events,
+            f"metadata of a steady decode step allocate {sum(e.nbytes for e in events)} bytes: "
+            f"{told(events)} ({bench.cell.label})",
+        )
+        for layer in range(LAYERS):
+            watch.take()
+            done = bench.attend(step, layer)
+            events = [event for event in watch.launches(watch.take()) if event.nbytes]
+            taken, result = sum(event.nbytes for event in events), done.out.nbytes
+            expect(
+                taken <= result,
+                f"a decode layer allocates {taken} bytes, its result has {result}: {told(events)} "
+                f"({bench.cell.label})",
+            )
+
+    _watching(context, body)
+
+
+@check(
     "decode.allocates-nothing-that-stays",
     4,
     "In steady decode the memory held on the device does not grow from step to step",

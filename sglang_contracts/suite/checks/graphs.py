@@ -257,6 +257,39 @@ def _replay(context: Context) -> None:
 
 
 @check(
+    "graph.batch-sizes-do-not-disturb-each-other",
+    3,
+    "Graphs captured for several batch sizes replay in any order",
+    needs=("graph-capture", "mode:decode"),
+    clauses=_CLAUSES,
+    why="All sizes share one storage: a view of the wrong length reads another size's rows.",
+)
+def _sizes(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        with _place(context) as watch:
+            bench = Bench(context, cell, device=watch.device if watch is not None else None)
+            bench.run(Turn("extend", tuple((n, 3 + 2 * n) for n in range(6))))
+            ask("init_cuda_graph_state", bench.backend.init_cuda_graph_state, 8, 8)
+            captured = {}
+            for size in (8, 4, 1):
+                captured[size] = Captured(bench, size, watch)
+                captured[size].capture()
+            for size, numbers in (
+                (4, (0, 5, 2, 3)),
+                (1, (4,)),
+                (8, (5, 1, 0, 4, 2, 3)),
+                (4, (1, 2, 4)),
+                (1, (0,)),
+                (4, (3, 5, 1, 0)),
+            ):
+                turn = Turn("decode", tuple((number, 1) for number in numbers))
+                for done in captured[size].replay(bench.step(turn)):
+                    bench.compare(done, f"the replay of the graph for {size}")
+
+    context.explore(_cells(context), None, body)
+
+
+@check(
     "graph.replay-writes-the-new-slots",
     3,
     "A replay writes keys and values to the replayed batch's slots and no others'",

@@ -253,6 +253,46 @@ def _cast(context: Context) -> None:
 
 
 @check(
+    "kv-pool.pipeline-ranks-start-at-their-layer",
+    3,
+    "A pool of the layers from start_layer on stores layer start_layer in its first buffer",
+    clauses=("kv-pool-mha/start_layer", "kv-pool-mha/set_kv_buffer"),
+    forbids_raising=True,
+    why="With pipeline parallelism the second rank's first layer is not layer 0.",
+)
+def _pipeline(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell)
+        start = 3
+        pool = ask(
+            f"making a pool of layers {start} to {start + LAYERS - 1}",
+            context.builder.mha_pool,
+            bench.geometry,
+            context.subject.kv_pool,
+            start_layer=start,
+            end_layer=start + LAYERS - 1,
+        )
+        bench.pool = pool
+        bench.fill()
+        for index in range(LAYERS):
+            slots = _slots(bench, 4, index)
+            keys, values = _rows(bench, 4, index * 2)
+            layer = context.builder.layer(bench.geometry, start + index)
+            loc = bench.tensor(slots, "int64")
+            ask("set_kv_buffer", pool.set_kv_buffer, layer, loc, keys, values)
+            _equal(bench, index, slots, keys, values, f"layer {start + index}, buffer {index}")
+            for name, part in (("get_key_buffer", 0), ("get_value_buffer", 1)):
+                found = ask(name, getattr(pool, name), start + index)
+                expect(
+                    found.data_ptr() == bench.buffers(index)[part].data_ptr(),
+                    f"{name}({start + index}) of a pool that starts at layer {start} does not give "
+                    f"buffer {index}",
+                )
+
+    _each(context, body)
+
+
+@check(
     "kv-pool.moves-slots",
     3,
     "move_kv_cache copies slots in every layer and leaves the others alone",

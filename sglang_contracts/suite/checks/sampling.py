@@ -245,6 +245,31 @@ def _min_p(context: Context) -> None:
 
 
 @check(
+    "sampler.masked-tokens-are-never-drawn",
+    3,
+    "Tokens whose logit is minus infinity are not drawn, whatever the parameters",
+    needs=("sampler",),
+    clauses=("sampling/apply_logits_bias", "logits-output/next_token_logits"),
+    forbids_raising=True,
+    why="A grammar masks tokens this way: one that is drawn all the same breaks the JSON.",
+)
+def _masked(context: Context) -> None:
+    import torch
+
+    logits = torch.full((_ROWS, 6), float("-inf"))
+    logits[:, 2], logits[:, 4] = 0.3, 0.1
+    for temperature, top_p, top_k in ((1.0, 1.0, ALL), (5.0, 1.0, 5), (0.5, 0.999, ALL)):
+        found = set(
+            _sample(context, logits, [temperature] * _ROWS, [top_p] * _ROWS, [top_k] * _ROWS)
+        )
+        expect(
+            found == {2, 4},
+            f"at temperature {temperature}, top_p {top_p}: of two tokens that are not masked "
+            f"{len(found & {2, 4})} are drawn, and {len(found - {2, 4})} masked ones",
+        )
+
+
+@check(
     "sampler.logits-are-left-alone",
     3,
     "The logits are not changed: log-probabilities are taken from them afterwards",

@@ -92,7 +92,8 @@ def make(runner: Any) -> Any:
                 query = q[offset : offset + count].float()
                 scores = torch.einsum("qhd,khd->hqk", query, key) * layer.scaling
                 seen = torch.arange(length - count, length)[:, None]
-                scores.masked_fill_(torch.arange(length)[None] > seen, float("-inf"))
+                hidden = torch.arange(length)[None] > seen
+                scores = scores.masked_fill(hidden, float("-inf"))
                 parts.append(torch.einsum("hqk,khd->qhd", scores.softmax(-1), value))
                 offset += count
             return torch.cat(parts).to(q.dtype).view(-1, heads * layer.v_head_dim)

@@ -123,10 +123,9 @@ def _class(symbol: str, cls: Class, value: type) -> Iterator[Difference | None]:
 
 
 def _recorded_fields(cls: Class) -> list[str]:
-    in_order = sorted(cls.attributes.items(), key=lambda item: item[1].line)
     return [
         name + ("=" if _has_default(attribute.value) else "")
-        for name, attribute in in_order
+        for name, attribute in cls.attributes.items()
         if not attribute.on_self
         and attribute.annotation
         and not attribute.annotation.startswith(("ClassVar", "typing.ClassVar", "InitVar"))

@@ -22,7 +22,7 @@ from sglang_contracts.surface.model import (
 )
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.behaviour import Behaviours, Candidate
-from sglang_contracts.verify.evaluate import Evaluator, Value
+from sglang_contracts.verify.evaluate import Evaluator, Value, is_weak
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Misfit, Shape, bound_to, misfit, shape
 
@@ -770,7 +770,7 @@ class Checker:
         named = {each.name for each in theirs}
         own_names = {each.name for each in own}
         fitting, problems = 0, []
-        for form in self.forms(short):
+        for form in self.forms(short, target.owner):
             if misfit(strict, form) is not None:
                 continue
             if form.star and not form.positional and not form.keywords:
@@ -797,13 +797,37 @@ class Checker:
             detail="rare" if len(problems) < _RARE * (fitting + len(problems)) else problem.what,
         )
 
-    def forms(self, name: str) -> list[Shape]:
-        """The forms in which the release itself calls something of that name."""
+    def forms(self, name: str, owner: Symbol | None = None) -> list[Shape]:
+        """The forms in which the release itself calls something of that name.
+
+        With an owner: those that may be meant for an object of that class, as far as what they are
+        called on tells.
+        """
         return [
             shape(call)
             for module, call in self.lens.callers(name)
-            if call.receiver != "super()" and not module.startswith("sglang.test")
+            if call.receiver != "super()"
+            and not module.startswith("sglang.test")
+            and (owner is None or self.meant_for(module, call.receiver, owner))
         ]
+
+    def meant_for(self, module: str, receiver: str, owner: Symbol) -> bool:
+        """Whether a call on a receiver in a module may reach an object of a class."""
+        if receiver == "self":
+            record = self.lens.module(module)
+            if record is None or module == owner.module:
+                return True
+            return any(self.related(self.lens.find(module, each), owner) for each in record.classes)
+        spellings = self.evaluator.known_as.get(receiver, ())
+        if is_weak(receiver) or not spellings:
+            return True
+        return any(self.related(self.lens.parse(each), owner) for each in spellings)
+
+    def related(self, one: Symbol | None, other: Symbol) -> bool:
+        """Whether one of two classes derives from the other."""
+        if one is None or one.kind != "class":
+            return False
+        return other in self.lens.mro(one) or one in self.lens.mro(other)
 
     @staticmethod
     def _blame(problem: Misfit, form: Shape, theirs: Sequence[Parameter], own: set[str]) -> str:

@@ -429,6 +429,8 @@ class Findings:
         found = good.found[0] if good.found else None
         written = self._spelled(case, file, use, found)
         severity = self._severity(case)
+        if case.last_ok is None and outcome.detail == "object" and self._elsewhere(case):
+            return None  # not there yet, and another class has it: the object may be one of that
         suggestion: Suggestion | None
         if found is not None and found.owner is not None:
             changed = self._retyped(case, file, use, found)
@@ -457,6 +459,11 @@ class Findings:
             role=_ROLES.get(use.kind, "use") if patch or use.kind is UseKind.PROBE else "use",
             old=_facts(found),
         )
+
+    def _elsewhere(self, case: Case) -> bool:
+        """Whether another class of the release has the member that this one lacks."""
+        surface = self.catalog.surface(self.releases[case.at])
+        return any(":" in place for place in surface.places(case.entry.outcome.name))
 
     def _spelled(self, case: Case, file: File, use: Use, found: Symbol | None) -> str:
         """The lost symbol as DESIGN §7 spells it."""

@@ -1,14 +1,32 @@
-"""Writing files so that nobody ever sees half of one."""
+"""Reading files that end, and writing them so that nobody ever sees half of one."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 from sglang_contracts.errors import ContractsError
 
 CACHE_HINT = "set SGLANG_CONTRACTS_CACHE to a folder that can be written to"
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """The bytes of a file; what may have no end (a pipe, a device) is not even opened.
+
+    Raises:
+        OSError: It cannot be read, is no regular file, or holds more than ``limit`` bytes.
+    """
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is no regular file", str(path))
+    if status.st_size > limit:
+        raise OSError(errno.EFBIG, f"is larger than {limit >> 20} MiB", str(path))
+    return path.read_bytes()
 
 
 def write_atomically(path: Path, data: bytes, hint: str = CACHE_HINT) -> None:

@@ -160,7 +160,10 @@ def _tree(root: Path, exclude: Sequence[str]) -> Sources:
             if not kind or _left_out(relative, exclude):
                 continue
             if path.is_symlink():
-                target = path.resolve()
+                try:
+                    target = path.resolve()
+                except (OSError, RuntimeError):
+                    continue  # a link that leads to itself: Python before 3.13 raises RuntimeError
                 if not target.is_file() or real in target.parents:
                     continue  # the file itself is met elsewhere in the tree, or leads nowhere
             files.append(_read(path, relative, kind))

@@ -8,6 +8,7 @@ contract). Nothing is imported, nothing evaluated.
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import warnings
 from collections.abc import Iterable, Iterator
@@ -73,10 +74,11 @@ def extract(source: bytes, name: str, *, package: bool) -> tuple[Module, Usage]:
         what it can, with :attr:`Module.problem` saying why.
     """
     body, problem = _parse(source)
-    scope = _Scope(name, package)
-    scope.read(body)
-    facts = Facts(scope.imports, scope.absolute)
-    facts.read(body)
+    try:
+        scope, facts = _read(body, name, package)
+    except RecursionError:  # an expression that Python parses and yet is deeper than its stack
+        problem = "RecursionError: nested too deeply"
+        scope, facts = _read_what_can_be(body, name, package)
     mentioned = _mentioned(scope)
     for local_name, target in sorted(facts.local_imports.items()):
         if local_name in mentioned:
@@ -93,6 +95,26 @@ def extract(source: bytes, name: str, *, package: bool) -> tuple[Module, Usage]:
         problem=problem,
     )
     return module, facts.usage()
+
+
+def _read(body: list[ast.stmt], name: str, package: bool) -> tuple[_Scope, Facts]:
+    scope = _Scope(name, package)
+    scope.read(body)
+    facts = Facts(scope.imports, scope.absolute)
+    facts.read(body)
+    return scope, facts
+
+
+def _read_what_can_be(body: list[ast.stmt], name: str, package: bool) -> tuple[_Scope, Facts]:
+    """The same without the statements that are nested too deeply."""
+    kept = []
+    for statement in body:
+        try:
+            _read([statement], name, package)
+        except RecursionError:
+            continue
+        kept.append(statement)
+    return _read(kept, name, package)
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -142,7 +164,7 @@ def _statements(source: str) -> Iterator[tuple[int, str]]:
         and not re.match(r"(else|elif|except|finally)\b", line)
         and not (number and lines[number - 1].startswith("@"))
     ]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in itertools.pairwise([*starts, len(lines)]):
         yield start + 1, "".join(lines[start:end])
 
 

@@ -18,7 +18,7 @@ from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.surface.extract import extract
 from sglang_contracts.surface.frames import encode, frames
 from sglang_contracts.surface.model import Module, Usage
-from sglang_contracts.surface.wheel import Wheel
+from sglang_contracts.surface.wheel import Wheel, not_recorded
 
 Progress = Callable[[int, int], None]
 """Called with modules done and modules in all."""
@@ -150,12 +150,14 @@ def record(
         return _record_wheel(Wheel(Path(spec)), catalog, folder, force, jobs, progress)
     release = spec.removeprefix("v")
     try:
-        Version(release)
+        version = Version(release)
     except ValueError:  # InvalidVersion, or more digits than Python reads
         raise ContractsError(
             f"{spec!r} is neither a release nor a wheel",
             "give a version (0.5.24) or the path of a .whl file",
         ) from None
+    if version.is_prerelease or version.local:  # said before it is fetched
+        raise not_recorded(version)
     if release in catalog.releases and not force:
         return _known(release, catalog)
     with tempfile.TemporaryDirectory(prefix="sglang-contracts-") as temporary:

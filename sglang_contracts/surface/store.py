@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.files import write_atomically
+from sglang_contracts.files import read_regular, write_atomically
 
 if TYPE_CHECKING:
     import zstandard
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MAGIC = b"SGLSURF1"
 SUFFIX = ".surface"
 _LEVEL = 19
+_MAX_PACK = 256 * 2**20
+"""Bytes of a pack; a whole release without a base takes one hundredth."""
 _MAX_RAW = 64 * 2**20
 """No frame of any release comes near; a header that claims more is not ours."""
 
@@ -70,7 +72,7 @@ class Pack:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            data = path.read_bytes()
+            data = read_regular(path, _MAX_PACK)
         except OSError as error:
             raise ContractsError(f"cannot read {path.name}: {error.strerror}") from None
         size = int.from_bytes(data[8:12], "big")

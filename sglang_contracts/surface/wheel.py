@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import Version
 
 from sglang_contracts.errors import ContractsError
 
@@ -47,6 +48,14 @@ def covered(module: str) -> bool:
     )
 
 
+def not_recorded(version: Version) -> ContractsError:
+    """The error to raise for a version of a kind that is never recorded."""
+    return ContractsError(
+        f"SGLang {version} is a pre-release or a build of one's own",
+        "only final and post releases are recorded",
+    )
+
+
 class Wheel:
     """An SGLang wheel, opened and found harmless.
 
@@ -72,6 +81,10 @@ class Wheel:
                 "give a release (0.5.23) or a wheel of sglang",
             )
         self.version = str(version)
+        if version.is_prerelease or version.local:
+            raise not_recorded(version)
+        if path.exists() and not path.is_file():  # to open a pipe is to wait for its writer
+            raise ContractsError(f"{path} is no file", "give the path of a .whl file")
         try:
             self._zip = zipfile.ZipFile(path)
         except FileNotFoundError:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import read_regular
 from sglang_contracts.verify.finding import Finding, Location, Report, Severity
 
 MAX_BYTES = 64 << 20
@@ -63,9 +64,7 @@ def load_baseline(path: Path) -> Baseline:
     """
     hint = "write a new one with --write-baseline"
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ContractsError(f"{path} is larger than {MAX_BYTES >> 20} MiB", hint)
-        raw = path.read_bytes()
+        raw = read_regular(path, MAX_BYTES)
     except OSError as error:
         raise ContractsError(
             f"cannot read the baseline {path}: {error.strerror or error}", hint

@@ -67,7 +67,9 @@ def find_release(text: str, recorded: Sequence[str]) -> str:
     near = ", ".join(nearest_releases(wanted, recorded))
     raise ContractsError(
         f"SGLang {text} is not recorded; nearest: {near}",
-        f"sglang-contracts record {text} adds it to your cache, if the index has it",
+        "only final and post releases are recorded"
+        if wanted.is_prerelease or wanted.local
+        else f"sglang-contracts record {text} adds it to your cache, if the index has it",
     )
 
 

@@ -217,3 +217,63 @@ def test_the_index_is_asked_for_final_and_post_releases_only(monkeypatch):
         "Available versions: 0.5.2, 0.5.2rc1, 0.5.1.post1, 0.5.1, 0.4.5, 0.5.dev1\n",
     )
     assert obtain.available() == ("0.5.1", "0.5.1.post1", "0.5.2")
+
+
+ODD = {
+    "nothing that begins a statement": "1 +\n",
+    "null bytes": "\0\0",
+    "no such encoding": "# -*- coding: hex -*-\n",
+    "a lone parenthesis": "(" * 10_000,
+    "a deep chain": "x = a" + ".b" * 10_000,
+    "deep but valid": "if a:\n    b = 1\n" + "elif a:\n    b = 1\n" * 700,
+    "inherits itself": "class A(A): ...\nclass B(C): ...\nclass C(B): ...\n",
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_odd_module_does_not_keep_a_release_from_being_recorded(
+    catalog, make_wheel, text, jobs
+):
+    wheel = make_wheel("0.5.1", {**OLD, "srt/odd.py": text})
+    recorded = record(str(wheel), catalog(), jobs=jobs)
+    assert recorded.modules == len(OLD) + 1
+    assert set(recorded.problems) <= {"sglang.srt.odd"}
+    assert catalog().surface("0.5.1").parse("sglang.srt.changed:C.g") is not None
+
+
+def test_statements_nested_too_deeply_are_left_out_and_said(catalog, make_wheel):
+    deep = "if a:\n    b = 1\n" + "elif a:\n    b = 1\n" * 700
+    wheel = make_wheel("0.5.1", {"srt/odd.py": f"before = 1\n{deep}after = 2\n"})
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(600)
+        recorded = record(str(wheel), catalog())
+    finally:
+        sys.setrecursionlimit(limit)
+    assert "RecursionError" in recorded.problems["sglang.srt.odd"]
+    surface = catalog().surface("0.5.1")
+    assert surface.parse("sglang.srt.odd:before") is not None
+    assert surface.parse("sglang.srt.odd:after") is not None
+
+
+@pytest.mark.parametrize("version", ["0.5.23rc1", "0.5.23.dev1", "0.5.23+mine"])
+def test_only_final_and_post_releases_are_recorded(catalog, make_wheel, monkeypatch, version):
+    monkeypatch.setattr(obtain, "download", lambda *_: pytest.fail("asked the index for it"))
+    for spec in (version, str(make_wheel(version, OLD))):
+        with pytest.raises(ContractsError, match="is a pre-release") as caught:
+            record(spec, catalog())
+        assert "only final and post releases" in caught.value.hint
+    assert catalog().releases == ()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+def test_a_pipe_is_refused_instead_of_waited_for(catalog, tmp_path):
+    pipe = tmp_path / "sglang-0.5.1-py3-none-any.whl"
+    os.mkfifo(pipe)
+    with pytest.raises(ContractsError, match="is no file"):
+        record(str(pipe), catalog())
+    (tmp_path / "user").mkdir()
+    os.mkfifo(tmp_path / "user" / "0.5.1.surface")
+    with pytest.raises(ContractsError, match="is no regular file"):
+        catalog().pack("0.5.1")

@@ -1,6 +1,7 @@
 """What counts of a report, and the exit code."""
 
 import datetime
+import os
 
 import msgspec
 import pytest
@@ -265,3 +266,10 @@ def test_a_range_never_covers_a_release_that_was_not_looked_at():
     assert facts["requirement"] == "sglang>=0.5.3,!=0.5.4,<0.5.6"
     assert facts["compatible"] == ["0.5.3", "0.5.5"]
     assert facts["ranges"] == ["0.5.3", "0.5.5"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+def test_a_baseline_without_end_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(ContractsError, match=r"pipe\.json: is no regular file"):
+        load_baseline(tmp_path / "pipe.json")

@@ -430,6 +430,11 @@ def _run(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 class _Operators(TorchDispatchMode):  # type: ignore[misc]
     """Sees every operator, those that only name the device included."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: torch would import its compiler, for seconds, to keep it out of here."""
+        return False
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:

@@ -59,11 +59,9 @@ class Watch:
         Args:
             most: Where more is held, what only cycles hold is collected before it counts.
         """
-        if most is None:
+        if most is None or self._recorder.live > most:
             gc.collect()
             gc.freeze()  # what there is by now need not be looked through again
-        elif self._recorder.live > most:
-            gc.collect()
         return int(self._recorder.live)
 
     def transfers(self, events: list[Any]) -> list[Any]:
@@ -121,7 +119,6 @@ def watched(context: Context) -> Iterator[Watch]:
             watch = Watch(recorder, module)
             with context.watching(watch.observed, watch.unobserved):
                 yield watch
-            gc.unfreeze()
     except ContractsError as error:
         raise Inapplicable(error.message) from error
 

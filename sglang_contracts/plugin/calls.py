@@ -1,0 +1,487 @@
+# ruff: noqa: N802, D102 - methods are named after the syntax nodes they walk
+"""Calls: their form, and those that mean more than a call."""
+
+from __future__ import annotations
+
+import ast
+
+from sglang_contracts.plugin import guards
+from sglang_contracts.plugin.conditions import Conditions
+from sglang_contracts.plugin.model import (
+    UNKNOWN,
+    Form,
+    UseKind,
+)
+from sglang_contracts.plugin.scope import BUILTINS, DOTTED, IDENTIFIER, LITERALS, Scope
+
+_HARMLESS_CALLS = frozenset({"getLogger", "get_logger", "setLevel", "init_logger", "entry_points"})
+_HOOK_KINDS = frozenset({"replace", "around", "before", "after"})
+
+
+class Calls(Conditions):
+    """What calls do."""
+
+    def form(self, node: ast.Call | None = None) -> int:
+        """The form of a call, as an index; arguments are walked."""
+        record = Form()
+        if node is not None:
+            for arg in node.args:
+                if isinstance(arg, ast.Starred):
+                    record.star = True
+                    known = self.display(arg.value)
+                    self.expr(arg.value)
+                    if isinstance(known, (ast.Tuple, ast.List)) and not any(
+                        isinstance(e, ast.Starred) for e in known.elts
+                    ):
+                        pass
+                    continue
+                value = self.expr(arg)
+                if not record.star:
+                    record.positional.append(value)
+                    record.names.append(arg.id if isinstance(arg, ast.Name) else "")
+            for keyword in node.keywords:
+                if keyword.arg is None:
+                    value = self.expr(keyword.value)
+                    self.expand(record, keyword.value)
+                else:
+                    self.mention(keyword.arg)
+                    record.keywords[keyword.arg] = self.expr(keyword.value)
+        key = (
+            tuple(record.positional),
+            tuple(record.names),
+            tuple(record.keywords.items()),
+            record.star,
+            record.double_star,
+        )
+        index = self.forms.get(key)
+        if index is None:
+            index = self.forms[key] = len(self.file.forms)
+            self.file.forms.append(record)
+        return index
+
+    def expand(self, record: Form, node: ast.expr) -> None:
+        """``**kwargs`` whose keys stand in a display."""
+        record.double_star = True
+        keys = self.keys_of(node)
+        if keys is None and isinstance(node, ast.Name):
+            scope: Scope | None = self.scope
+            while scope is not None and keys is None:
+                keys = scope.dicts.get(node.id)
+                if node.id in scope.names:
+                    break
+                scope = scope.parent
+        for key, value in (keys or {}).items():
+            record.keywords.setdefault(key, value)
+
+    def keys_of(self, node: ast.expr | None) -> dict[str, int] | None:
+        """The keyword keys of ``dict(a=…)`` or a display, with the nodes of their values."""
+        keys: dict[str, int] = {}
+        with self.silently():
+            if isinstance(node, ast.Dict):
+                for key, value in zip(node.keys, node.values, strict=True):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        keys[key.value] = self.expr(value)
+                return keys
+            if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) and (
+                node.func.id == "dict"
+            ):
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        keys[keyword.arg] = self.expr(keyword.value)
+                return keys
+        return None
+
+    def ex_Call(self, node: ast.Call) -> int:
+        func = node.func
+        name = guards.last_name(func)
+        if isinstance(func, ast.Name) and self.scope.find(func.id) is None:
+            special = getattr(self, "call_" + func.id, None)
+            if special is not None:
+                result = special(node)
+                if result is not None:
+                    return int(result)
+        if name in _HARMLESS_CALLS:
+            for arg in node.args:
+                with self.silently():
+                    self.expr(arg)
+            return UNKNOWN
+        if (
+            name
+            in (
+                "import_module",
+                "__import__",
+                "resolve_name",
+                "import_string",
+                "lazy_import",
+                "find_spec",
+            )
+            and node.args
+        ):
+            return self.dynamic_import(node, name)
+        if name == "partial" and node.args:
+            return self.partial(node)
+        if name == "cast" and len(node.args) == 2:
+            self.expr(node.args[1])
+            return self.annotation(node.args[0])
+        if name == "wraps" or (
+            isinstance(func, ast.Call) and guards.last_name(func.func) == "wraps"
+        ):
+            for arg in node.args:
+                value = self.expr(arg)
+            if isinstance(func, ast.Call):
+                self.expr(func)
+                return value if node.args else UNKNOWN
+            return UNKNOWN
+        if (
+            name in ("version", "get_distribution")
+            and node.args
+            and self.texts(node.args[0]) == ["sglang"]
+        ):
+            return self.nodes.add("version", "text")
+        callee = self.expr(func)
+        before = len(self.file.uses)
+        form = self.form(node)
+        dotted = [
+            each
+            for each in node.args
+            if isinstance(each, ast.Constant)
+            and isinstance(each.value, str)
+            and DOTTED.match(each.value)
+        ]
+        if len(dotted) > 1 and not self.quiet:
+            self.mark_group(node, before)
+            self.same_thing(node, dotted)
+        if self.wraps_version(node, form):
+            return self.nodes.add(
+                "version",
+                "parsed"
+                if name in ("parse", "Version", "V", "parse_version", "LooseVersion")
+                else "tuple",
+            )
+        self.hook(node, UNKNOWN, decorator=False)
+        self.patch_call(node, form)
+        if name in ("update",) and isinstance(func, ast.Attribute):
+            self.update_dict(func, node)
+        if callee == UNKNOWN:
+            if isinstance(func, ast.Name) and func.id in LITERALS:
+                return self.nodes.literal(LITERALS[func.id])
+            return UNKNOWN
+        if self.nodes.op(callee) == "version":
+            return callee
+        value = self.nodes.add("call", callee, form)
+        if not self.quiet:
+            self.use(UseKind.CALL, value, node if not isinstance(func, ast.Attribute) else func)
+            self.registering(node, callee)
+        return value
+
+    def registering(self, node: ast.Call, callee: int) -> None:
+        """A call whose first argument is a constant key may register it."""
+        if node.args:
+            for text in self.texts(node.args[0])[:8]:
+                if text != "*" and len(text) < 60 and not DOTTED.match(text):
+                    self.use(UseKind.REGISTER, callee, node, name=text)
+
+    def wraps_version(self, node: ast.Call, form: int) -> bool:
+        """Whether a call makes something of SGLang's version: ``parse(sglang.__version__)``."""
+        record = self.file.forms[form]
+        values = record.positional[:2]
+        return any(value and self.nodes.op(value) == "version" for value in values) or any(
+            isinstance(arg, (ast.GeneratorExp, ast.ListComp)) and self._version_in(arg)
+            for arg in node.args
+        )
+
+    def _version_in(self, node: ast.expr) -> bool:
+        with self.silently():
+            for part in ast.walk(node):
+                if isinstance(part, (ast.Name, ast.Attribute)):
+                    try:
+                        value = self.expr(part)
+                    except RecursionError:
+                        return False
+                    if value and self.nodes.op(value) == "version":
+                        return True
+        return False
+
+    def update_dict(self, func: ast.Attribute, node: ast.Call) -> None:
+        """``kw.update(a=…)`` adds keys to a dict that flows into a call."""
+        if isinstance(func.value, ast.Name):
+            held = self.scope.dicts.get(func.value.id)
+            if held is not None:
+                for keyword in node.keywords:
+                    if keyword.arg:
+                        with self.silently():
+                            held[keyword.arg] = self.expr(keyword.value)
+
+    def call_dict(self, node: ast.Call) -> int | None:
+        """``dict(a=…)``."""
+        values = [self.expr(arg) for arg in node.args]
+        values += [self.expr(keyword.value) for keyword in node.keywords]
+        return self.nodes.add("dict", UNKNOWN if UNKNOWN in values else self.nodes.union(values))
+
+    def call_super(self, node: ast.Call) -> int | None:
+        """``super()``."""
+        owner = self.scope.owner
+        if node.args:
+            first = self.expr(node.args[0])
+            if first and self.nodes.op(first) == "ownclass":
+                owner = str(self.nodes.table[first][1])
+            else:
+                return UNKNOWN
+        return self.nodes.add("super", owner) if owner else UNKNOWN
+
+    def call_type(self, node: ast.Call) -> int | None:
+        """``type(x)``."""
+        if len(node.args) == 1:
+            value = self.expr(node.args[0])
+            if value and self.nodes.op(value) == "self":
+                return self.nodes.add("ownclass", self.nodes.table[value][1])
+            return self.nodes.add("typeof", value) if value else UNKNOWN
+        return None
+
+    def call_isinstance(self, node: ast.Call) -> int | None:
+        """Its arguments only."""
+        for arg in node.args:
+            self.expr(arg)
+        return self.nodes.literal("bool")
+
+    call_issubclass = call_isinstance
+
+    call_callable = call_isinstance
+
+    def call_hasattr(self, node: ast.Call) -> int | None:
+        """Asks; never fails."""
+        if len(node.args) != 2:
+            return None
+        base = self.subject(node.args[0])
+        names = self.texts(node.args[1])
+        for name in names:
+            if name != "*":
+                self.mention(name)
+                if base:
+                    self.use(UseKind.PROBE, self.nodes.add("attr", base, name), node, name="has")
+        if base and len(names) == 1 and names[0] != "*":
+            return self.nodes.add("has", base, names[0])
+        return self.nodes.literal("bool")
+
+    def subject(self, node: ast.expr) -> int:
+        """A value; where nothing is known of it, what goes by its name."""
+        base = self.expr(node)
+        name = guards.last_name(node)
+        if base == UNKNOWN and name and name not in BUILTINS and name not in ("self", "cls"):
+            return self.nodes.add("known", name)
+        return base
+
+    def call_getattr(self, node: ast.Call) -> int | None:
+        """With a default it asks; without, it reads."""
+        if len(node.args) < 2:
+            return None
+        base = self.subject(node.args[0])
+        default = self.expr(node.args[2]) if len(node.args) > 2 else UNKNOWN
+        names = self.texts(node.args[1])
+        if base == UNKNOWN:
+            return UNKNOWN
+        found = []
+        for name in names:
+            if name == "*":
+                return UNKNOWN
+            self.mention(name)
+            value = self.nodes.add("attr", base, name)
+            found.append(value)
+            if len(node.args) > 2:
+                self.use(UseKind.PROBE, value, node, name="get", value=default)
+            elif IDENTIFIER.match(name):
+                guard = self.guard
+                if len(names) > 1 and self.loops:
+                    with self.under(guard):
+                        self.use(UseKind.READ, value, node)
+                else:
+                    self.use(UseKind.READ, value, node)
+        value = self.nodes.union(found)
+        if len(node.args) > 2:
+            return self.nodes.add("probe", value, default)
+        return value
+
+    def call_setattr(self, node: ast.Call) -> int | None:
+        """An assignment in other words."""
+        if len(node.args) != 3:
+            return None
+        base = self.expr(node.args[0])
+        value = self.expr(node.args[2])
+        for name in self.texts(node.args[1]):
+            if name == "*" or not base:
+                continue
+            self.mention(name)
+            self.defined.add(name)
+            if self.nodes.op(base) in ("self", "ownclass"):
+                self.keep(str(self.nodes.table[base][1]), name, value, node.lineno)
+            self.use(UseKind.WRITE, self.nodes.add("attr", base, name), node, value=value)
+        if "*" in self.texts(node.args[1]) and base and self.nodes.op(base) == "self":
+            record = self.file.classes.get(str(self.nodes.table[base][1]))
+            if record is not None:
+                record.open = True
+        return UNKNOWN
+
+    def call_property(self, node: ast.Call) -> int | None:
+        """``property(f)``, ``staticmethod(f)``: what is assigned is still ``f``."""
+        values = [self.expr(arg) for arg in node.args]
+        return self.nodes.add("wrapped", "property", values[0]) if values else UNKNOWN
+
+    def call_staticmethod(self, node: ast.Call) -> int | None:
+        """See :meth:`call_property`."""
+        values = [self.expr(arg) for arg in node.args]
+        return self.nodes.add("wrapped", "static", values[0]) if values else UNKNOWN
+
+    def call_classmethod(self, node: ast.Call) -> int | None:
+        """See :meth:`call_property`."""
+        values = [self.expr(arg) for arg in node.args]
+        return self.nodes.add("wrapped", "class", values[0]) if values else UNKNOWN
+
+    def call_next(self, node: ast.Call) -> int | None:
+        """An element."""
+        values = [self.expr(arg) for arg in node.args]
+        if values and values[0]:
+            return self.nodes.add("iter", values[0])
+        return UNKNOWN
+
+    def call_list(self, node: ast.Call) -> int | None:
+        """A container of the same elements."""
+        values = [self.expr(arg) for arg in node.args]
+        if values and values[0]:
+            return self.nodes.add("list", self.nodes.add("iter", values[0]))
+        return self.nodes.literal("list")
+
+    call_tuple = call_list
+
+    call_set = call_list
+
+    call_sorted = call_list
+
+    call_reversed = call_list
+
+    def call_enumerate(self, node: ast.Call) -> int | None:
+        """Pairs of a number and an element."""
+        values = [self.expr(arg) for arg in node.args]
+        if not values or not values[0]:
+            return UNKNOWN
+        pair = self.nodes.add("tuple", self.nodes.literal("int"), self.nodes.add("iter", values[0]))
+        return self.nodes.add("list", pair)
+
+    def call_zip(self, node: ast.Call) -> int | None:
+        """Tuples of elements."""
+        values = [self.expr(arg) for arg in node.args]
+        for keyword in node.keywords:
+            self.expr(keyword.value)
+        parts = [self.nodes.add("iter", value) if value else UNKNOWN for value in values]
+        return self.nodes.add("list", self.nodes.add("tuple", *parts))
+
+    def dynamic_import(self, node: ast.Call, name: str) -> int:
+        """``importlib.import_module("sglang…")`` and its kin."""
+        for keyword in node.keywords:
+            self.expr(keyword.value)
+        texts = self.texts(node.args[0])
+        with self.silently():
+            for arg in node.args:
+                self.expr(arg)
+        found = []
+        for text in texts:
+            if DOTTED.match(text) or text == "sglang":
+                value = self.nodes.add("dotted", text)
+                held = (
+                    self.scope.constant(node.args[0].id)
+                    if isinstance(node.args[0], ast.Name)
+                    else None
+                )
+                self.use(
+                    UseKind.DOTTED,
+                    value,
+                    node,
+                    name="probe" if name == "find_spec" else "import",
+                    group=getattr(held, "sglang_group", 0),
+                )
+                found.append(value)
+            else:
+                found.append(UNKNOWN)
+        return UNKNOWN if UNKNOWN in found or name == "find_spec" else self.nodes.union(found)
+
+    def partial(self, node: ast.Call) -> int:
+        """``functools.partial(f, …)``: part of a call's form."""
+        callee = self.expr(node.args[0])
+        rest = ast.copy_location(ast.Call(node.func, node.args[1:], node.keywords), node)
+        form = self.form(rest)
+        if not callee:
+            return UNKNOWN
+        value = self.nodes.add("partial", callee, form)
+        self.use(UseKind.CALL, value, node, name="partial")
+        return value
+
+    def hook(self, node: ast.Call, own: int, decorator: bool) -> bool:
+        """A call that ties a function to a dotted target: hook registration, ``mock.patch``."""
+        targets: list[str] = []
+        for arg in [*node.args[:1], *[k.value for k in node.keywords if k.arg == "target"]]:
+            with self.silently():
+                targets += [text for text in self.texts(arg) if DOTTED.match(text)]
+        if not targets:
+            return False
+        name = guards.last_name(node.func)
+        with self.silently():
+            others = [self.expr(arg) for arg in node.args[1:]]
+            others += [self.expr(k.value) for k in node.keywords if k.arg != "target"]
+        kind = ""
+        for arg in [*node.args[1:], *[k.value for k in node.keywords]]:
+            last = guards.last_name(arg).lower()
+            text = (
+                arg.value.lower()
+                if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
+                else last
+            )
+            if text in _HOOK_KINDS:
+                kind = text
+        functions = [value for value in others if value and self.callable_value(value)]
+        if decorator:
+            functions = [own] if own else []
+        hooky = bool(kind) or "hook" in name.lower() or name in ("patch", "patch_function")
+        if not hooky and not (functions and ("register" in name or "patch" in name)):
+            return False
+        if not kind and name in ("patch", "patch_function"):
+            kind = "replace"
+        if not kind and ("hook" in name.lower() or name == "register"):
+            kind = "after"
+        for target in targets:
+            value = self.nodes.add("dotted", target)
+            where: ast.AST = node.args[0] if node.args else node
+            if not functions:
+                self.use(UseKind.HOOK, value, where, name=kind)
+            for function in functions[:1]:
+                self.use(UseKind.HOOK, value, where, name=kind, value=function)
+                if not self.quiet:
+                    self.file.bindings.append((function, value, kind))
+        return True
+
+    def callable_value(self, value: int) -> bool:
+        """Whether a value may be a function or class of the plugin."""
+        return self.nodes.op(value) in {
+            "ownfunc",
+            "ownclass",
+            "own",
+            "call",
+            "partial",
+            "attr",
+            "wrapped",
+            "import",
+            "tried",
+            "select",
+        }
+
+    def patch_call(self, node: ast.Call, form: int) -> None:
+        """``patch.object(Class, "name", function)`` and the like."""
+        if guards.last_name(node.func) not in ("object", "setattr", "patch_object", "wrap_method"):
+            return
+        record = self.file.forms[form]
+        if len(node.args) < 2 or len(record.positional) < 2 or not record.positional[0]:
+            return
+        for name in self.texts(node.args[1]):
+            if name == "*" or not IDENTIFIER.match(name):
+                continue
+            value = record.positional[2] if len(record.positional) > 2 else UNKNOWN
+            target = self.nodes.add("attr", record.positional[0], name)
+            self.use(UseKind.WRITE, target, node, value=value)

@@ -1,0 +1,361 @@
+# ruff: noqa: N802, N815, D102 - methods are named after the syntax nodes they walk
+"""Expressions: the value of each, and the uses in it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from sglang_contracts.plugin import guards
+from sglang_contracts.plugin.calls import Calls
+from sglang_contracts.plugin.model import (
+    UNKNOWN,
+    UseKind,
+)
+from sglang_contracts.plugin.scope import BUILTINS, DOTTED, IDENTIFIER, Scope, dotted_name
+
+
+class Expressions(Calls):
+    """What expressions are."""
+
+    def expr(self, node: ast.expr) -> int:
+        """The value of an expression; records the uses in it."""
+        method = getattr(self, "ex_" + type(node).__name__, None)
+        if method is not None:
+            return int(method(node))
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.expr(child)
+        return UNKNOWN
+
+    def ex_Name(self, node: ast.Name) -> int:
+        if not self.quiet:
+            self.mention(node.id)
+        value = self.scope.find(node.id)
+        if value is not None:
+            return value
+        if node.id in BUILTINS:
+            return UNKNOWN
+        stars = [module for module in self.file.stars if module.startswith(":")]
+        if len(stars) == 1 and len(self.file.stars) == 1:
+            found = self.nodes.add("import", stars[0][1:], node.id)
+            self.use(UseKind.IMPORT, found, node)
+            return found
+        return UNKNOWN
+
+    def ex_Constant(self, node: ast.Constant) -> int:
+        value = node.value
+        if isinstance(value, bool):
+            return self.nodes.literal("true" if value else "false")
+        if value is None:
+            return self.nodes.literal("None")
+        if isinstance(value, str):
+            if 1 < len(value) <= 80 and not self.quiet:
+                self.strings.add(value)
+            if DOTTED.match(value) and id(node) not in self.docs:
+                self.use(UseKind.DOTTED, self.nodes.add("dotted", value), node)
+            return self.nodes.literal("str")
+        if isinstance(value, int):
+            return self.nodes.literal("int")
+        return self.nodes.literal("float") if isinstance(value, float) else UNKNOWN
+
+    def ex_JoinedStr(self, node: ast.JoinedStr) -> int:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                self.expr(part.value)
+        for text in self.texts(node):
+            if DOTTED.match(text):
+                self.use(UseKind.DOTTED, self.nodes.add("dotted", text), node)
+        return self.nodes.literal("str")
+
+    def ex_Attribute(self, node: ast.Attribute) -> int:
+        self.mention(node.attr)
+        key = dotted_name(node)
+        if key and key in self.scope.narrowed:
+            narrowed = self.scope.narrowed[key]
+            base = self.expr(node.value)
+            if base:
+                self.use(UseKind.READ, self.nodes.add("attr", base, node.attr), node)
+            return narrowed
+        base = self.expr(node.value)
+        if base == UNKNOWN:
+            name = guards.last_name(node.value)
+            if not name or name in BUILTINS or name in ("self", "cls"):
+                return UNKNOWN
+            base = self.nodes.add("known", name)
+        op = self.nodes.op(base)
+        if op == "foreign":
+            return self.nodes.add("foreign", "", "")
+        if op == "version":
+            form = {"release": "tuple"}.get(node.attr, self.nodes.table[base][1])
+            return self.nodes.add("version", form)
+        if node.attr == "__version__" and self.nodes.table[base][:2] == ("import", "sglang"):
+            return self.nodes.add("version", "text")
+        value = self.nodes.add("attr", base, node.attr)
+        self.use(UseKind.READ, value, node)
+        return value
+
+    def ex_Await(self, node: ast.Await) -> int:
+        return self.expr(node.value)
+
+    def ex_Starred(self, node: ast.Starred) -> int:
+        self.expr(node.value)
+        return UNKNOWN
+
+    def ex_NamedExpr(self, node: ast.NamedExpr) -> int:
+        value = self.expr(node.value)
+        self.bind(node.target.id, value)
+        return value
+
+    def ex_Subscript(self, node: ast.Subscript) -> int:
+        base = self.expr(node.value)
+        self.expr(node.slice)
+        if base == UNKNOWN:
+            return UNKNOWN
+        if self.nodes.op(base) == "version":
+            return base
+        texts = self.texts(node.slice)
+        if len(texts) == 1 and texts[0] != "*":
+            self.use(UseKind.ITEM, base, node, name=texts[0])
+            if self.nodes.table[base] == ("literal", "sys.modules") and DOTTED.match(texts[0]):
+                return self.nodes.add("dotted", texts[0])
+            return self.nodes.add("item", base, texts[0])
+        if isinstance(node.slice, ast.Slice):
+            return base
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+            return self.nodes.add("unpack", base, node.slice.value, -1)
+        return self.nodes.add("item", base, None)
+
+    def ex_IfExp(self, node: ast.IfExp) -> int:
+        condition = self.condition(node.test)
+        self.expr(node.test)
+        if condition:
+            yes = self.where(
+                self.guard,
+                kind="if",
+                condition=condition,
+                line=node.lineno,
+                way_out=not guards.is_flag(node.orelse) or True,
+            )
+            no = self.where(
+                self.guard, kind="if", condition=condition, positive=False, line=node.lineno
+            )
+            saved = dict(self.scope.names)
+            with self.under(yes):
+                one = self.expr(node.body)
+            self.scope.names = dict(saved)
+            with self.under(no):
+                other = self.expr(node.orelse)
+            self.scope.names = saved
+            return self.nodes.add("select", condition, one, other)
+        saved = dict(self.scope.names)
+        narrowed = dict(self.scope.narrowed)
+        self.narrow(node.test, True)
+        one = self.expr(node.body)
+        self.scope.names, self.scope.narrowed = dict(saved), dict(narrowed)
+        self.narrow(node.test, False)
+        other = self.expr(node.orelse)
+        self.scope.names, self.scope.narrowed = saved, narrowed
+        none = self.nodes.literal("None")
+        if other == none:
+            return one
+        return other if one == none else self.both(one, other)
+
+    def ex_BoolOp(self, node: ast.BoolOp) -> int:
+        outer = self.guard
+        saved, narrowed = dict(self.scope.names), dict(self.scope.narrowed)
+        values = []
+        positive = isinstance(node.op, ast.And)
+        for each in node.values:
+            values.append(self.expr(each))
+            condition = self.condition(each)
+            if condition:
+                self.guard = self.where(
+                    self.guard,
+                    kind="if",
+                    condition=condition,
+                    positive=positive,
+                    line=node.lineno,
+                )
+            self.narrow(each, positive)
+        self.guard = outer
+        self.scope.names, self.scope.narrowed = saved, narrowed
+        if positive:
+            return values[-1]
+        none = self.nodes.literal("None")
+        kept = [value for value in values if value != none]
+        return UNKNOWN if UNKNOWN in kept else self.nodes.union(kept)
+
+    def ex_UnaryOp(self, node: ast.UnaryOp) -> int:
+        value = self.expr(node.operand)
+        if isinstance(node.op, ast.Not):
+            condition = self.condition(node)
+            return condition or self.nodes.literal("bool")
+        return value if value and self.nodes.op(value) == "literal" else UNKNOWN
+
+    def ex_BinOp(self, node: ast.BinOp) -> int:
+        self.expr(node.left)
+        self.expr(node.right)
+        return self.nodes.literal("number")
+
+    def ex_Compare(self, node: ast.Compare) -> int:
+        self.expr(node.left)
+        for each in node.comparators:
+            self.expr(each)
+        if len(node.ops) == 1:
+            if isinstance(node.ops[0], (ast.In, ast.NotIn)):
+                self.membership(node)
+            condition = self.condition(node)
+            if condition:
+                return condition
+        return self.nodes.literal("bool")
+
+    def membership(self, node: ast.Compare) -> None:
+        """``"key" in REGISTRY`` asks, and never fails."""
+
+    def ex_Tuple(self, node: ast.Tuple) -> int:
+        self.pairs(node)
+        return self.nodes.add("tuple", *[self.expr(each) for each in node.elts])
+
+    def ex_List(self, node: ast.List) -> int:
+        self.pairs(node)
+        values = self.elements(node)
+        return self.nodes.add("list", UNKNOWN if UNKNOWN in values else self.nodes.union(values))
+
+    ex_Set = ex_List
+
+    def elements(self, node: ast.List | ast.Set) -> list[int]:
+        """Values of a display; dotted strings in it are alternatives of one group."""
+        texts = [
+            each
+            for each in node.elts
+            if isinstance(each, ast.Constant)
+            and isinstance(each.value, str)
+            and DOTTED.match(each.value)
+        ]
+        before = len(self.file.uses)
+        values = [self.expr(each) for each in node.elts]
+        if len(texts) > 1 and not self.quiet:
+            self.mark_group(node, before)
+            self.same_thing(node, texts)
+        return values
+
+    def same_thing(self, node: ast.expr, texts: Sequence[ast.expr]) -> None:
+        """Dotted strings that end in one name are one thing in several places: one is enough."""
+        last = {
+            each.value.replace(":", ".").rsplit(".", 1)[-1]
+            for each in texts
+            if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        }
+        group = self.groups.get((node.lineno, node.col_offset))
+        if len(last) == 1 and group is not None and group not in self.file.groups:
+            self.file.groups.append(group)
+
+    def mark_group(self, node: ast.expr, before: int) -> None:
+        """The dotted strings of a display belong together."""
+        group = self.groups.setdefault((node.lineno, node.col_offset), len(self.groups) + 1)
+        for use in self.file.uses[before:]:
+            if use.kind is UseKind.DOTTED:
+                use.group = group
+
+    def pairs(self, node: ast.Tuple | ast.List) -> None:
+        """``("sglang.srt.x", "name")``: a module and an attribute of it."""
+        elements = node.elts
+        if len(elements) < 2:
+            return
+        first, second = elements[0], elements[1]
+        if not (isinstance(first, ast.Constant) and isinstance(second, ast.Constant)):
+            if all(
+                isinstance(each, (ast.Tuple, ast.List)) and len(each.elts) >= 2 for each in elements
+            ):
+                key = (node.lineno, node.col_offset)
+                before = len(self.file.uses)
+                self.groups.setdefault(key, len(self.groups) + 1)
+                del before
+            return
+        one, other = first.value, second.value
+        if (
+            isinstance(one, str)
+            and isinstance(other, str)
+            and DOTTED.match(one)
+            and IDENTIFIER.match(other)
+            and not other.startswith("sglang")
+        ):
+            self.use(UseKind.DOTTED, self.nodes.add("dotted", f"{one}:{other}"), second)
+
+    def ex_Dict(self, node: ast.Dict) -> int:
+        values = []
+        before = len(self.file.uses)
+        keys = 0
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                self.expr(key)
+                texts = self.texts(key)
+                if isinstance(value, ast.Dict) and texts and DOTTED.match(texts[0]):
+                    keys += 1
+                    for inner in value.keys:
+                        if (isinstance(inner, ast.Constant) and isinstance(inner.value, str)) and (
+                            IDENTIFIER.match(inner.value)
+                        ):
+                            self.use(
+                                UseKind.DOTTED,
+                                self.nodes.add("dotted", f"{texts[0]}:{inner.value}"),
+                                inner,
+                            )
+            values.append(self.expr(value))
+        del before
+        return self.nodes.add("dict", UNKNOWN if UNKNOWN in values else self.nodes.union(values))
+
+    def ex_Lambda(self, node: ast.Lambda) -> int:
+        index = self.lambdas.get(id(node))
+        if index is None:
+            index = self.lambdas[id(node)] = self.signature(node, node.args, "<lambda>", "", "")
+        return self.nodes.add("ownfunc", index)
+
+    def comprehension(self, node: ast.expr, results: Sequence[ast.expr]) -> list[int]:
+        """Walk a comprehension in a scope of its own."""
+        outer = self.scope
+        inner = Scope(outer, outer.function, outer.owner)
+        inner.narrowed = dict(outer.narrowed)
+        self.scope = inner
+        guard = self.guard
+        for generator in node.generators:  # type: ignore[attr-defined]
+            value = self.expr(generator.iter)
+            self.loop_over(generator.target, generator.iter, value)
+            for test in generator.ifs:
+                self.expr(test)
+                condition = self.condition(test)
+                if condition:
+                    self.guard = self.where(
+                        self.guard, kind="if", condition=condition, line=node.lineno
+                    )
+                self.narrow(test, True)
+        values = [self.expr(each) for each in results]
+        self.guard = guard
+        self.scope = outer
+        return values
+
+    def ex_ListComp(self, node: ast.ListComp) -> int:
+        return self.nodes.add("list", self.comprehension(node, [node.elt])[0])
+
+    def ex_SetComp(self, node: ast.SetComp) -> int:
+        return self.nodes.add("list", self.comprehension(node, [node.elt])[0])
+
+    def ex_GeneratorExp(self, node: ast.GeneratorExp) -> int:
+        return self.nodes.add("list", self.comprehension(node, [node.elt])[0])
+
+    def ex_DictComp(self, node: ast.DictComp) -> int:
+        return self.nodes.add("dict", self.comprehension(node, [node.key, node.value])[1])
+
+    def ex_Yield(self, node: ast.Yield) -> int:
+        if node.value is not None:
+            self.expr(node.value)
+        if self.scope.function >= 0:
+            self.file.functions[self.scope.function].is_generator = True
+        return UNKNOWN
+
+    def ex_YieldFrom(self, node: ast.YieldFrom) -> int:
+        self.expr(node.value)
+        if self.scope.function >= 0:
+            self.file.functions[self.scope.function].is_generator = True
+        return UNKNOWN

@@ -1,0 +1,225 @@
+"""The names of one body, and what a walk keeps as it goes."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from sglang_contracts.plugin.model import (
+    UNKNOWN,
+    File,
+    Guard,
+    Use,
+    UseKind,
+)
+from sglang_contracts.plugin.nodes import Nodes
+
+DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?\Z")
+
+LITERALS = {
+    "int": "int",
+    "float": "float",
+    "str": "str",
+    "bool": "bool",
+    "bytes": "str",
+    "list": "list",
+    "dict": "dict",
+    "tuple": "tuple",
+    "set": "list",
+    "len": "int",
+    "sum": "number",
+    "abs": "number",
+    "round": "number",
+    "sorted": "list",
+    "range": "list",
+    "repr": "str",
+}
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
+BUILTINS = frozenset(dir(builtins))
+
+
+class Scope:
+    """The names of one function body (or of the module)."""
+
+    __slots__ = ("constants", "dicts", "function", "names", "narrowed", "owner", "parent")
+
+    def __init__(self, parent: Scope | None, function: int, owner: str) -> None:
+        self.names: dict[str, int] = {}
+        self.constants: dict[str, ast.expr] = {}
+        self.narrowed: dict[str, int] = {}
+        self.dicts: dict[str, dict[str, int]] = {}
+        """Names bound to ``dict(a=…)`` or a dict display, with their keys."""
+        self.parent = parent
+        self.function = function
+        self.owner = owner
+
+    def find(self, name: str) -> int | None:
+        """The node of a name, in this scope or one around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+    def constant(self, name: str) -> ast.expr | None:
+        """The constant display a name is bound to, where there is exactly one."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.constants:
+                return scope.constants[name]
+            if name in scope.names:
+                return None
+            scope = scope.parent
+        return None
+
+
+def dotted_name(node: ast.expr) -> str:
+    """``a.b.c`` for a chain of names; empty for anything else."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+class Core:
+    """What a walk knows and keeps; the classes above walk."""
+
+    def __init__(self, file: File, tree: ast.Module, own_modules: frozenset[str]) -> None:
+        self.file = file
+        self.tree = tree
+        self.own_modules = own_modules
+        self.nodes = Nodes()
+        self.scope = Scope(None, -1, "")
+        self.guard = 0
+        self.future = False
+        self.quiet = 0
+        self.loops: list[ast.stmt] = []
+        self.pending: list[tuple[Scope, int, ast.AST, int]] = []
+        self.forms: dict[tuple[object, ...], int] = {}
+        self.lambdas: dict[int, int] = {}
+        self.groups: dict[tuple[int, int], int] = {}
+        self.docs: set[int] = set()
+        self.seen_uses: set[tuple[int, ...]] = set()
+        self.mentioned: dict[int, set[str]] = {-1: set()}
+        self.strings: set[str] = set()
+        self.defined: set[str] = set()
+        self.frameworks: set[str] = set()
+        self.closed: dict[int, Scope] = {}
+        self.package = file.path.endswith("__init__.py")
+        file.guards.append(Guard(parent=0, kind=""))
+
+    def use(self, kind: UseKind, node: int, where: ast.AST, **more: object) -> None:
+        """Record one use, once."""
+        if self.quiet or node == UNKNOWN:
+            return
+        line = getattr(where, "lineno", 1)
+        column = getattr(where, "col_offset", 0) + 1
+        if isinstance(where, ast.Attribute):  # a chain over several lines: where the name stands
+            line = where.end_lineno or line
+        key = (kind, node, line, column, self.guard, hash(str(sorted(more.items()))))
+        if key in self.seen_uses:
+            return
+        self.seen_uses.add(key)
+        self.file.uses.append(
+            Use(kind, node, line, column, guard=self.guard, function=self.scope.function, **more)  # type: ignore[arg-type]
+        )
+
+    def mention(self, name: str) -> None:
+        """Remember that a name stands in the present function."""
+        self.mentioned.setdefault(self.scope.function, set()).add(name)
+
+    def where(self, parent: int, **more: object) -> int:
+        """A guard, chained."""
+        self.file.guards.append(Guard(parent=parent, **more))  # type: ignore[arg-type]
+        return len(self.file.guards) - 1
+
+    @contextmanager
+    def under(self, guard: int) -> Iterator[None]:
+        """Walk something under a guard."""
+        before, self.guard = self.guard, guard
+        try:
+            yield
+        finally:
+            self.guard = before
+
+    @contextmanager
+    def silently(self) -> Iterator[None]:
+        """Work out values without recording uses."""
+        self.quiet += 1
+        try:
+            yield
+        finally:
+            self.quiet -= 1
+
+    def bind(self, name: str, value: int) -> None:
+        """Bind a name in the present scope."""
+        self.scope.names[name] = value
+        self.scope.constants.pop(name, None)
+        for key in [k for k in self.scope.narrowed if k == name or k.startswith(name + ".")]:
+            del self.scope.narrowed[key]
+
+    def keep(self, qual: str, attr: str, value: int, line: int) -> None:
+        """Remember what an own class's attribute holds."""
+        record = self.file.classes.get(qual)
+        if record is None:
+            return
+        values = record.attributes.setdefault(attr, [])
+        if value not in values:
+            values.append(value)
+        record.lines.setdefault(attr, line)
+
+    # -- what the classes above add ----------------------------------------------------------------
+
+    def expr(self, node: ast.expr) -> int:
+        """The value of an expression; records the uses in it."""
+        raise NotImplementedError
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        """Walk statements in order."""
+        raise NotImplementedError
+
+    def statement(self, node: ast.stmt) -> None:
+        """Walk one statement."""
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: int, source: ast.expr | None) -> None:
+        """Bind a target."""
+        raise NotImplementedError
+
+    def loop_over(self, target: ast.expr, iterable: ast.expr, value: int) -> None:
+        """Bind a loop's target."""
+        raise NotImplementedError
+
+    def both(self, one: int, other: int) -> int:
+        """Either of two values."""
+        raise NotImplementedError
+
+    def signature(
+        self, node: ast.AST, args: ast.arguments, name: str, owner: str, kind: str
+    ) -> int:
+        """Make the record of a function."""
+        raise NotImplementedError
+
+    def subject(self, node: ast.expr) -> int:
+        """A value; where nothing is known of it, what goes by its name."""
+        raise NotImplementedError
+
+    def form(self, node: ast.Call | None = None) -> int:
+        """The form of a call, as an index."""
+        raise NotImplementedError
+
+    def mark_group(self, node: ast.expr, before: int) -> None:
+        """The dotted strings of a display belong together."""
+        raise NotImplementedError
+
+    def same_thing(self, node: ast.expr, texts: Sequence[ast.expr]) -> None:
+        """Dotted strings that end in one name are one thing in several places."""
+        raise NotImplementedError

@@ -1,0 +1,185 @@
+"""Constants and annotations: what their text alone tells."""
+
+from __future__ import annotations
+
+import ast
+
+from sglang_contracts.plugin import guards
+from sglang_contracts.plugin.model import (
+    UNKNOWN,
+)
+from sglang_contracts.plugin.scope import LITERALS, Core
+
+_ELEMENTS = frozenset(
+    {
+        "List",
+        "list",
+        "Sequence",
+        "Iterable",
+        "Iterator",
+        "Set",
+        "set",
+        "FrozenSet",
+        "frozenset",
+        "Deque",
+        "deque",
+        "Collection",
+        "MutableSequence",
+        "AsyncIterator",
+        "AsyncIterable",
+        "Generator",
+        "AsyncGenerator",
+        "KeysView",
+        "ValuesView",
+    }
+)
+_MAPPINGS = frozenset(
+    {"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict"}
+)
+_TRANSPARENT = frozenset(
+    {
+        "Optional",
+        "ClassVar",
+        "Final",
+        "Annotated",
+        "Awaitable",
+        "Coroutine",
+        "Required",
+        "NotRequired",
+        "ReadOnly",
+        "InitVar",
+        "ContextManager",
+        "AsyncContextManager",
+        "ref",
+    }
+)
+
+
+class Texts(Core):
+    """What constants and annotations say."""
+
+    def is_display(self, node: ast.expr) -> bool:
+        """Whether an expression is a constant worth remembering by its name."""
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str)
+        return isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.JoinedStr)) or (
+            isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+        )
+
+    def display(self, node: ast.expr, depth: int = 0) -> ast.expr | None:
+        """The display an expression is, or is the name of."""
+        if isinstance(node, ast.Name) and depth < 4:
+            held = self.scope.constant(node.id)
+            return self.display(held, depth + 1) if held is not None else None
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
+            return node
+        if (
+            isinstance(node, ast.Call)
+            and len(node.args) == 1
+            and guards.last_name(node.func)
+            in {
+                "list",
+                "tuple",
+                "set",
+                "frozenset",
+                "sorted",
+                "reversed",
+                "enumerate",
+            }
+            and guards.last_name(node.func) != "enumerate"
+        ):
+            return self.display(node.args[0], depth + 1)
+        return None
+
+    def texts(self, node: ast.expr, depth: int = 0) -> list[str]:
+        """The strings an expression can be: usually one; ``*`` in place of what is unknown."""
+        if depth > 5:
+            return ["*"]
+        match node:
+            case ast.Constant(value=str(text)):
+                return [text]
+            case ast.Name(id=name):
+                held = self.scope.constant(name)
+                if held is None:
+                    return ["*"]
+                if getattr(held, "sglang_choice", False):
+                    found: list[str] = []
+                    for each in held.elts:  # type: ignore[attr-defined]
+                        found += self.texts(each, depth + 1)
+                    return list(dict.fromkeys(found))
+                return self.texts(held, depth + 1) if not isinstance(held, ast.Name) else ["*"]
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                ones, others = self.texts(left, depth + 1), self.texts(right, depth + 1)
+                if "*" in ones or "*" in others or len(ones) * len(others) > 32:
+                    return ["*"]
+                return [one + other for one in ones for other in others]
+            case ast.JoinedStr(values=values):
+                result = [""]
+                for part in values:
+                    inner = part.value if isinstance(part, ast.FormattedValue) else part
+                    options = self.texts(inner, depth + 1)
+                    if "*" in options or len(result) * len(options) > 32:
+                        return ["*"]
+                    result = [head + tail for head in result for tail in options]
+                return result
+            case ast.IfExp(body=body, orelse=orelse):
+                return list(dict.fromkeys(self.texts(body) + self.texts(orelse)))
+            case _:
+                return ["*"]
+
+    def annotation(self, node: ast.expr) -> int:
+        """The value that an annotation says there is."""
+        if self.future:
+            with self.silently():
+                return self._annotation(node)
+        return self._annotation(node)
+
+    def _annotation(self, node: ast.expr) -> int:
+        match node:
+            case ast.Constant(value=str(text)):
+                try:
+                    inner = ast.parse(text, mode="eval").body
+                except (SyntaxError, ValueError):
+                    return UNKNOWN
+                with self.silently():
+                    return self._annotation(inner)
+            case ast.Constant(value=None):
+                return self.nodes.literal("None")
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return self._one_of([self._annotation(left), self._annotation(right)])
+            case ast.Subscript(value=value, slice=inner):
+                name = guards.last_name(value)
+                arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+                if name == "Union":
+                    return self._one_of([self._annotation(each) for each in arguments])
+                if name in ("Type", "type"):
+                    with self.silently():
+                        return self.expr(arguments[0])
+                if name in _TRANSPARENT:
+                    chosen = arguments[-1] if name == "Coroutine" else arguments[0]
+                    return self._annotation(chosen)
+                if name in _ELEMENTS:
+                    return self.nodes.add("list", self._annotation(arguments[0]))
+                if name in _MAPPINGS and len(arguments) == 2:
+                    return self.nodes.add("dict", self._annotation(arguments[1]))
+                if name in ("Tuple", "tuple"):
+                    if len(arguments) == 2 and isinstance(arguments[1], ast.Constant):
+                        return self.nodes.add("list", self._annotation(arguments[0]))
+                    return self.nodes.add("tuple", *[self._annotation(each) for each in arguments])
+                if name in ("Literal", "Callable"):
+                    return UNKNOWN
+                return self._annotation(value)
+            case ast.Name(id=name) if name in LITERALS and self.scope.find(name) is None:
+                return self.nodes.literal(LITERALS[name])
+            case ast.Name() | ast.Attribute():
+                found = self.expr(node)
+                return self.nodes.add("instance", found) if found else UNKNOWN
+            case _:
+                return UNKNOWN
+
+    def _one_of(self, parts: list[int]) -> int:
+        none = self.nodes.literal("None")
+        kept = [part for part in parts if part != none]
+        if UNKNOWN in kept:
+            return UNKNOWN
+        return self.nodes.union(kept)

@@ -25,19 +25,22 @@ class AcmeKVPool(MHATokenToKVPool):
     def _place(self, slots):
         return torch.div(slots, self.page_size, rounding_mode="floor"), slots % self.page_size
 
+    def _index(self, layer_id):
+        return layer_id - (self.start_layer or 0)
+
     def set_kv_buffer(self, layer, loc_info, cache_k, cache_v, *args, **kwargs):
         page, offset = self._place(getattr(loc_info, "loc", loc_info))
         for buffers, rows in ((self.k_buffer, cache_k), (self.v_buffer, cache_v)):
-            buffers[layer.layer_id][page, :, offset] = rows.to(self.store_dtype)
+            buffers[self._index(layer.layer_id)][page, :, offset] = rows.to(self.store_dtype)
 
     def get_key_buffer(self, layer_id):
-        return self.k_buffer[layer_id]
+        return self.k_buffer[self._index(layer_id)]
 
     def get_value_buffer(self, layer_id):
-        return self.v_buffer[layer_id]
+        return self.v_buffer[self._index(layer_id)]
 
     def get_kv_buffer(self, layer_id):
-        return self.k_buffer[layer_id], self.v_buffer[layer_id]
+        return self.get_key_buffer(layer_id), self.get_value_buffer(layer_id)
 
     def get_kv_size_bytes(self):
         return tuple(sum(b.nbytes for b in part) for part in (self.k_buffer, self.v_buffer))

@@ -22,9 +22,10 @@ from sglang_contracts.surface.model import (
 )
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.behaviour import Behaviours, Candidate
-from sglang_contracts.verify.evaluate import Evaluator, Value, is_weak
+from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Misfit, Shape, bound_to, misfit, shape
+from sglang_contracts.verify.values import Value, is_weak
 
 _CAUGHT = {
     "import": guards.IMPORT_ERRORS,

@@ -10,12 +10,12 @@ from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Attribute, Class, Function, Role
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.checks import Check
-from sglang_contracts.verify.evaluate import compare_release, is_weak
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.outcome import Outcome, Status
 from sglang_contracts.verify.replacements import Replacements
 from sglang_contracts.verify.signature import text as signature_text
 from sglang_contracts.verify.timeline import Entry, Timeline
+from sglang_contracts.verify.values import compare_release, is_weak
 
 _ROLES = {
     UseKind.IMPORT: "use",

@@ -110,6 +110,9 @@ def make_class(fake: Fake, symbol: Symbol) -> type:
         return _make_enum(fake, symbol, node)
     bases = tuple(_bases(fake, symbol, node))
     namespace = _namespace(fake, symbol, node)
+    if kind & Kind.PYDANTIC:
+        # Where pydantic is installed it reads its own settings as the class is made.
+        namespace.pop("model_config", None)
     if kind & Kind.NAMEDTUPLE:
         bases = (_tuple_base(fake, symbol), *(each for each in bases if each is not object))
     if kind & Kind.TYPED_DICT:
@@ -131,7 +134,9 @@ def _new(qual: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
     for chosen in (bases, tuple(each for each in bases if BORN in vars(each)), ()):
         try:
             return types.new_class(name, chosen, dict(meta), lambda ns: ns.update(namespace))
-        except TypeError:  # bases of other libraries that do not go together here
+        # Bases of other libraries may not go together here, or (pydantic) refuse what the class
+        # holds: whatever they raise, a fake of the shape needs none of them.
+        except Exception:  # noqa: S112
             continue
     raise AssertionError(qual)
 

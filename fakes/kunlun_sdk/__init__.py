@@ -43,8 +43,13 @@ def requested() -> bool:
 
 
 def installed() -> bool:
-    """Whether the stand-in is what `import kunlun_ops` gives in this process."""
-    return hasattr(sys.modules.get("kunlun_ops"), _MARK)
+    """Whether the stand-in is what importing any of the SDK's modules gives in this process."""
+    return all(_is_ours(sys.modules.get(name)) for name in MODULES)
+
+
+def _is_ours(module: object) -> bool:
+    # Not hasattr: on a lazy module of another library that would import it.
+    return isinstance(module, types.ModuleType) and _MARK in vars(module)
 
 
 def _real_modules() -> list[str]:
@@ -52,7 +57,7 @@ def _real_modules() -> list[str]:
     for name in MODULES:
         module = sys.modules.get(name)
         if module is not None:
-            if not hasattr(module, _MARK):
+            if not _is_ours(module):
                 found.append(name)
         elif importlib.util.find_spec(name) is not None:
             found.append(name)
@@ -83,10 +88,6 @@ def install() -> None:
 
 def uninstall() -> None:
     """Take the stand-in out of `sys.modules` again; the registered torch operators remain."""
-    shims = [
-        name
-        for name, module in sys.modules.items()
-        if isinstance(module, types.ModuleType) and hasattr(module, _MARK)
-    ]
+    shims = [name for name, module in list(sys.modules.items()) if _is_ours(module)]
     for name in shims:
         del sys.modules[name]

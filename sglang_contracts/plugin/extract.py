@@ -35,6 +35,8 @@ def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in a plugin are not our business
             tree = ast.parse(text)
+        if "\\u" in text or "\\U" in text:
+            _storable(tree)
     except SyntaxError as error:
         file.problem = f"no valid Python: {error.msg}"
         file.problem_line = error.lineno or 0
@@ -58,6 +60,13 @@ def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
     finally:
         sys.setrecursionlimit(limit)
     return file
+
+
+def _storable(tree: ast.AST) -> None:
+    """Put ``?`` for lone surrogates in strings: an escape can make them, no encoding stores them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = node.value.encode("utf-8", "replace").decode("utf-8")
 
 
 def _text(source: Source, file: File) -> None:

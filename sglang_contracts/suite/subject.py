@@ -16,6 +16,8 @@ from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
+import msgspec
+
 from sglang_contracts.errors import ContractsError, nearest
 from sglang_contracts.plugin.settings import Settings, find_settings, load_settings
 from sglang_contracts.suite.capabilities import Capabilities, parse
@@ -118,8 +120,9 @@ def settings_of(name: str, config: Path | None = None) -> tuple[Settings, Path |
         return load_settings(config), tree
     if tree is not None:
         place = find_settings(tree)
-        if place is not None:
-            return load_settings(place), tree
+        found = load_settings(place) if place is not None else Settings()
+        if msgspec.structs.replace(found, file="") != Settings():  # it has the table
+            return found, tree
     for file in distribution.files or ():
         if file.name == SHIPPED:
             return load_settings(Path(str(distribution.locate_file(file)))), tree

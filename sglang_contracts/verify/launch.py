@@ -77,6 +77,15 @@ class Launches:
         status, what = states[index]
         if status is not Status.BROKEN:
             return None
+        if what == "value":
+            # A release that computes its choices takes any value as far as its text tells. Only one
+            # that lists the value knows it: a plugin registers backends of its own under new names.
+            states = [
+                state
+                if state[0] is Status.BROKEN or self._lists(at, given.name, given.value)
+                else (Status.UNKNOWN, "")
+                for at, state in enumerate(states)
+            ]
         good = _nearest(states, index)
         if good is None:
             return None
@@ -107,6 +116,12 @@ class Launches:
             suggestion=suggestion,
             role="launch",
         )
+
+
+    def _lists(self, index: int, name: str, value: str | None) -> bool:
+        """Whether a release (by index) lists a value among a flag's choices."""
+        choices = self.catalog.surface(self.releases[index]).flag_choices(name)
+        return choices is not None and value in choices
 
 
 def _nearest(states: Sequence[tuple[Status, str]], index: int) -> int | None:

@@ -130,6 +130,8 @@ class Catalog:
                 version = Version(release)
             except ValueError:  # InvalidVersion, or more digits than Python reads
                 continue
+            if version.is_prerelease or version.local:
+                continue  # nobody is asked to support one; earlier versions of this tool took them
             if path.parent == self.user and self.stale(release):
                 continue
             usable.append((version, release))

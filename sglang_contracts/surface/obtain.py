@@ -32,6 +32,9 @@ def available() -> tuple[str, ...]:
         done = _pip("index", "versions", "sglang", "--disable-pip-version-check", *tags)
         match = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
         if done.returncode or not match:
+            if _offline(done.stderr):
+                error = _NO_INDEX
+                break
             error = error or _last_line(done.stderr)
             continue
         found.update(each.strip() for each in match.group(1).split(","))
@@ -65,6 +68,9 @@ def download(release: str, folder: Path) -> Path:
         wheels = sorted(folder.glob(f"sglang-{release}-*.whl"))
         if not done.returncode and wheels:
             return wheels[0]
+        if _offline(done.stderr):
+            errors.append(_NO_INDEX)
+            break
         errors.append(_last_line(done.stderr))
         if "No matching distribution" not in done.stderr:
             break
@@ -72,6 +78,15 @@ def download(release: str, folder: Path) -> Path:
         f"pip cannot fetch the wheel of SGLang {release}: {errors[-1] or errors[0]}",
         "check the release and the network, or give a wheel: sglang-contracts record FILE.whl",
     )
+
+
+_NO_INDEX = "the index cannot be reached"
+
+
+def _offline(errors: str) -> bool:
+    """Whether pip could not reach the index; it then says that there is no such release."""
+    marks = ("connection broken by", "Failed to establish a new connection", "ConnectTimeoutError")
+    return any(mark in errors for mark in marks)
 
 
 def _is_recorded(text: str) -> bool:
@@ -99,7 +114,8 @@ def _tags(python: str) -> tuple[str, ...]:
 
 
 def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command: Sequence[str] = [sys.executable, "-m", "pip", *arguments]
+    # Two retries instead of pip's five: without a network those take most of a minute.
+    command: Sequence[str] = [sys.executable, "-m", "pip", *arguments, "--retries", "2"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -74,7 +74,10 @@ class Pack:
         try:
             data = read_regular(path, _MAX_PACK)
         except OSError as error:
-            raise ContractsError(f"cannot read {path.name}: {error.strerror}") from None
+            raise ContractsError(
+                f"cannot read the surface file {path}: {error.strerror or error}",
+                f"delete it, and record it again: sglang-contracts record {path.stem}",
+            ) from None
         size = int.from_bytes(data[8:12], "big")
         if data[:8] != MAGIC:
             raise self.corrupt("it does not begin as a surface file does")
@@ -98,7 +101,7 @@ class Pack:
         return ContractsError(
             f"the surface file {self.path} is corrupt: {why}",
             f"record it again: sglang-contracts record {self.path.stem} --force "
-            "(or reinstall sglang-contracts, if it is one that came with it)",
+            "(or delete it; if it is one that came with sglang-contracts, reinstall that)",
         )
 
     def read(self, name: str, dictionary: bytes) -> bytes:

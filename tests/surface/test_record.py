@@ -277,3 +277,43 @@ def test_a_pipe_is_refused_instead_of_waited_for(catalog, tmp_path):
     os.mkfifo(tmp_path / "user" / "0.5.1.surface")
     with pytest.raises(ContractsError, match="is no regular file"):
         catalog().pack("0.5.1")
+
+
+OFFLINE = (
+    "WARNING: Retrying (Retry(total=1)) after connection broken by 'NewConnectionError(...)'\n"
+    "ERROR: Could not find a version that satisfies the requirement sglang==0.5.24\n"
+    "ERROR: No matching distribution found for sglang==0.5.24\n"
+)
+"""What pip prints where there is no network: it takes the release for missing."""
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda _: obtain.available(), lambda at: obtain.download("0.5.24", at)]
+)
+def test_an_index_that_cannot_be_reached_is_asked_once_and_named(monkeypatch, tmp_path, ask):
+    asked = []
+
+    def run(command, **_):
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 1, stdout="", stderr=OFFLINE)
+
+    monkeypatch.setattr(obtain.subprocess, "run", run)
+    with pytest.raises(ContractsError, match="the index cannot be reached"):
+        ask(tmp_path)
+    assert len(asked) == 1
+
+
+def test_what_lies_in_the_cache_under_a_prerelease_is_no_release(catalog, make_wheel, tmp_path):
+    recorded = record(str(make_wheel("0.5.1", OLD)), catalog())
+    for name in ("0.5.2rc1", "0.5.2+mine"):
+        shutil.copy(recorded.path, tmp_path / "user" / f"{name}.surface")
+    assert catalog().releases == ("0.5.1",)
+
+
+def test_a_folder_in_place_of_a_surface_file_is_named_with_its_path_and_the_fix(catalog, tmp_path):
+    folder = tmp_path / "user" / "0.5.1.surface"
+    folder.mkdir(parents=True)
+    with pytest.raises(ContractsError) as caught:
+        catalog().pack("0.5.1")
+    assert str(folder) in caught.value.message
+    assert "delete it" in caught.value.hint

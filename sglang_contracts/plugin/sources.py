@@ -272,8 +272,11 @@ def _editable(found: object) -> Path | None:
         record = json.loads(text)
     except ValueError:
         return None
+    info = record.get("dir_info") if isinstance(record, dict) else None
+    if not isinstance(info, dict):
+        return None
     url = str(record.get("url", ""))
-    if not record.get("dir_info", {}).get("editable") or not url.startswith("file://"):
+    if not info.get("editable") or not url.startswith("file://"):
         return None
     from urllib.parse import unquote, urlparse
 
@@ -281,7 +284,10 @@ def _editable(found: object) -> Path | None:
     return path if path.is_dir() else None
 
 
-_CELL_MAGIC = re.compile(r"^\s*[%!?]")
+_CELL_MAGIC = re.compile(r"\s*[%!?]|\s*\w+\s*=\s*[%!]|[^#'\"]*\?\s*$")
+"""A line for IPython: a magic, a shell command, the result of one, a question."""
+_PYTHON_MAGIC = re.compile(r"%%(time|timeit|capture|prun)\b")
+"""Cell magics whose cell is Python all the same."""
 
 
 def python_text(source: Source) -> str:
@@ -311,15 +317,16 @@ def notebook_text(data: bytes) -> str:
     try:
         book = json.loads(data)
         cells = book["cells"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError("is no notebook") from None
     lines: list[str] = []
     for cell in cells if isinstance(cells, list) else []:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         source = cell.get("source", "")
-        text = "".join(source) if isinstance(source, list) else str(source)
-        if text.lstrip().startswith("%%"):
+        parts = source if isinstance(source, list) else [source]
+        text = "".join(part for part in parts if isinstance(part, str))
+        if text.lstrip().startswith("%%") and not _PYTHON_MAGIC.match(text.lstrip()):
             continue
         lines += ["#" + line if _CELL_MAGIC.match(line) else line for line in text.splitlines()]
     return "\n".join(lines) + "\n"

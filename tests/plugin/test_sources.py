@@ -226,3 +226,33 @@ def test_a_link_that_leads_to_itself_is_left_out(root: Path) -> None:
     (root / "loop.py").symlink_to("loop.py")
     (root / "good.py").write_text(IMPORT)
     assert [file.path for file in read_sources(root).files] == ["good.py"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        [1, None],
+        {"a": 1},
+        "files = !ls\nx = %time 1\nlist?\n",
+        "%%time\ny = 1\n",
+        "%%bash\nls (\n",
+    ],
+)
+def test_what_only_a_notebook_understands_keeps_no_cell_from_being_read(
+    root: Path, cell: object
+) -> None:
+    cells = [{"cell_type": "code", "source": source} for source in (IMPORT, cell, IMPORT)]
+    (root / "n.ipynb").write_text(json.dumps({"cells": cells}))
+    assert problems(root) == {}
+    assert imports(root) == {"n.ipynb": 2}
+
+
+def test_the_python_below_a_timing_magic_is_read(root: Path) -> None:
+    cell = {"cell_type": "code", "source": "%%time\n" + IMPORT}
+    (root / "n.ipynb").write_text(json.dumps({"cells": [cell]}))
+    assert imports(root) == {"n.ipynb": 1}
+
+
+def test_a_notebook_nested_too_deeply_is_skipped_and_said(root: Path) -> None:
+    (root / "n.ipynb").write_text('{"cells": ' + "[" * 100_000)
+    assert problems(root) == {"n.ipynb": "is no notebook"}

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 import msgspec
 
 from sglang_contracts.cli import options
+
+if TYPE_CHECKING:
+    from sglang_contracts.contract import Contract
 
 
 @click.command(
@@ -14,6 +20,7 @@ from sglang_contracts.cli import options
         "sglang-contracts verify",
         "sglang-contracts verify --release 0.5.24 --contract forward-batch",
         "sglang-contracts verify --propose        edit the ranges that are wrong",
+        "sglang-contracts verify --evidence -v    each clause: seen live in ..., or not exercised",
     ),
 )
 @options.release_options
@@ -28,6 +35,11 @@ from sglang_contracts.cli import options
 @click.option(
     "--propose", is_flag=True, help="Write the right ranges into the contracts, for review."
 )
+@click.option(
+    "--evidence",
+    is_flag=True,
+    help="Tell what running releases have shown of each contract; with -v of each clause.",
+)
 @options.failure_options
 @options.output_options()
 def command(
@@ -35,6 +47,7 @@ def command(
     specifiers: tuple[str, ...],
     contract_ids: tuple[str, ...],
     propose: bool,
+    evidence: bool,
     strict: bool,
     fail_on: str | None,
     output: options.Output,
@@ -76,5 +89,38 @@ def command(
             for file, ids in edited.items()
         ) or (Note("nothing to propose: every range is right"),)
         report = msgspec.structs.replace(report, notes=(*report.notes, *notes))
+    if evidence:
+        report = msgspec.structs.replace(report, facts={**report.facts, **_evidence(contracts)})
     output.emit(report)
     return exit_code(report, fail_on or "error", strict)
+
+
+def _evidence(contracts: Sequence[Contract]) -> dict[str, object]:
+    """What engine runs of real releases showed: counts by contract, and a row for each clause."""
+    from sglang_contracts import paths
+    from sglang_contracts.errors import ContractsError
+    from sglang_contracts.live.evidence import load_all, table
+
+    found = load_all(paths.data("matrix") / "evidence")
+    if not found:
+        raise ContractsError(
+            f"there is no evidence in {paths.data('matrix') / 'evidence'}",
+            "SGLANG_CONTRACTS_RECORD=1 tox -e sglang-0.5.23 records it",
+        )
+    rows = []
+    for contract in contracts:
+        for row in table(contract, found):
+            if row.asked:
+                rows.append(
+                    {
+                        "clause": row.clause,
+                        "status": row.status.name.lower().replace("_", "-"),
+                        "confirmed": list(row.confirmed),
+                        "declared": list(row.declared),
+                        "contradicted": [
+                            f"{release}: {detail}" for release, detail in row.contradicted
+                        ],
+                        "modes": list(row.modes),
+                    }
+                )
+    return {"evidence": rows, "evidence_releases": [each.release for each in found]}

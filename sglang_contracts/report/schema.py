@@ -125,6 +125,20 @@ FACTS: dict[str, dict[str, Any]] = {
                 {"clause": _TEXT, "written": _TEXTS, "sharp": _TEXTS, "never": {"type": "boolean"}}
             ),
         },
+        "evidence": {
+            "type": "array",
+            "items": _record(
+                {
+                    "clause": _TEXT,
+                    "status": _TEXT,
+                    "confirmed": _TEXTS,
+                    "declared": _TEXTS,
+                    "contradicted": _TEXTS,
+                    "modes": _TEXTS,
+                }
+            ),
+        },
+        "evidence_releases": _TEXTS,
     },
     "diff": {"old": _TEXT, "new": _TEXT, "compared": _NUMBER},
     "explain": {

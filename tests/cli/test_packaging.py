@@ -19,3 +19,20 @@ def test_every_package_of_the_source_is_in_the_wheel():
         for file in (ROOT / "sglang_contracts").rglob("__init__.py")
     }
     assert found <= listed
+
+
+def test_every_folder_of_fakes_and_data_is_in_the_wheel():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = set(settings["tool"]["setuptools"]["packages"])
+    fakes = {
+        ".".join(("sglang_contracts", "fakes", *file.parent.relative_to(ROOT / "fakes").parts))
+        for file in (ROOT / "fakes").rglob("__init__.py")
+    }
+    data = {
+        ".".join(("sglang_contracts", "data", "matrix", *folder.relative_to(ROOT / "matrix").parts))
+        for folder in (ROOT / "matrix").iterdir()
+        if folder.is_dir()
+    }
+    assert fakes | data <= listed
+    # No package, but a folder that goes on PYTHONPATH as it is.
+    assert "sglang_contracts.live.startup" in listed

@@ -31,6 +31,7 @@ def text(report: Report, options: Options) -> str:
     lines += note_lines(report, options)
     if not options.quiet:
         lines += _coverage(report)
+        lines += _evidence(report, options)
     return "\n".join([*lines, *wrapped(summary(report), options.width, "")])
 
 
@@ -86,6 +87,47 @@ def _coverage(report: Report) -> list[str]:
         share = f"{contracted / mined:.0%}" if mined else "-"
         rows.append((name, f"{contracted}/{mined}", share))
     return ["contracted of what SGLang reads or calls:", *(f"  {row}" for row in table(rows))]
+
+
+def _evidence(report: Report, options: Options) -> list[str]:
+    """What running releases have shown: by contract, and with ``--verbose`` by clause."""
+    rows = _list(report.facts.get("evidence"))
+    if not rows:
+        return []
+    releases = ", ".join(_list(report.facts.get("evidence_releases")))
+    lines = [f"shown by engine runs of {releases}:"]
+    if options.verbose:
+        for row in rows:
+            lines += wrapped(f"{row['clause']}: {_shown(row)}", options.width, "  ")
+        return lines
+    by_contract: dict[str, list[str]] = {}
+    for row in rows:
+        by_contract.setdefault(row["clause"].partition("/")[0], []).append(row["status"])
+    cells = []
+    for name, statuses in sorted(by_contract.items()):
+        shown = [each for each in statuses if each in ("confirmed", "declared")]
+        cells.append(
+            (
+                name,
+                f"{statuses.count('confirmed')} confirmed",
+                f"{statuses.count('declared')} declared",
+                f"{statuses.count('not-exercised')} not exercised",
+                f"{statuses.count('contradicted')} contradicted",
+                f"{len(shown) / len(statuses):.0%}",
+            )
+        )
+    return [*lines, *(f"  {row}" for row in table(cells))]
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    if row["contradicted"]:
+        return f"contradicted: {'; '.join(row['contradicted'])}"
+    if row["confirmed"]:
+        modes = f" ({', '.join(row['modes'])})" if row["modes"] else ""
+        return f"confirmed live in {', '.join(row['confirmed'])}{modes}"
+    if row["declared"]:
+        return f"there, as stated, in {', '.join(row['declared'])}; no value or call was seen"
+    return "not exercised"
 
 
 def _list(value: object) -> list[Any]:

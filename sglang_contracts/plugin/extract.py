@@ -63,7 +63,7 @@ def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
 
 
 def _storable(tree: ast.AST) -> None:
-    """Put ``?`` for lone surrogates in strings: an escape can make them, no encoding stores them."""
+    """Put ``?`` for lone surrogates in strings: escapes can make them, nothing can store them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = node.value.encode("utf-8", "replace").decode("utf-8")

@@ -11,6 +11,7 @@ ON_REQUEST = (
     HERE / "release",  # fetches wheels: `tox -m release`
     HERE / "live" / "on_sglang",  # needs an installed SGLang: `tox -e sglang-<release>`
     HERE / "kunlun_backend" / "on_sglang",
+    HERE / "suite" / "on_sglang",
 )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
+import logging
+import multiprocessing
 import os
 import pkgutil
 import sys
@@ -20,6 +22,7 @@ from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.subject import Subject
 from sglang_contracts.suite.violation import Inapplicable, ask, expect
 
+_TIMEOUT = 60.0
 _INTERFACE = "sglang.srt.platforms.interface:SRTPlatform"
 _REGISTRY = "sglang.srt.layers.attention.attention_registry:ATTENTION_BACKENDS"
 _BASE = "sglang.srt.layers.attention.base_attn_backend:AttentionBackend"
@@ -417,6 +420,64 @@ def _fit(context: Context) -> None:
             not problem,
             f"the {kind.name} hook on {target} cannot be called as the target is: {problem}",
         )
+
+
+@check(
+    "hooks.are-applied",
+    1,
+    "apply_hooks() applies every hook that the plugin registers",
+    clauses=("plugin-loading/apply_hooks", "plugin-loading/_patched"),
+    why="The registry logs what it cannot apply, and goes on without it.",
+)
+def _applied(context: Context) -> None:
+    _needs_plugins(context)
+    if "fork" not in multiprocessing.get_all_start_methods():
+        raise Inapplicable("this system cannot fork: hooks would be applied to the suite itself")
+    with registered(context) as (hooks, _):
+        if not hooks:
+            raise Inapplicable("the plugin registers no hooks")
+        left = _left_out()
+    expect(
+        left is not None,
+        "apply_hooks() ended the process",
+    )
+    expect(
+        not left,
+        f"apply_hooks() has not applied {len(left or ())} of the plugin's hooks: "
+        f"{', '.join(left or ())}",
+    )
+
+
+def _left_out() -> list[str] | None:
+    """Targets that ``apply_hooks`` leaves unpatched, found out in a forked process."""
+    mine, theirs = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(
+        target=_apply, args=(theirs,), daemon=True
+    )
+    process.start()
+    theirs.close()
+    try:
+        found: list[str] | None = mine.recv() if mine.poll(_TIMEOUT) else None
+    except EOFError:
+        found = None
+    finally:
+        process.kill()
+        process.join()
+        mine.close()
+    return found
+
+
+def _apply(pipe: Any) -> None:
+    """In the child: apply, and tell what was not."""
+    logging.disable(logging.CRITICAL)
+    try:
+        hooks = symbol("sglang.srt.plugins.hook_registry:HookRegistry")
+        hooks._patched.clear()
+        hooks.apply_hooks()
+        pipe.send(sorted(set(hooks._hooks) - set(hooks._patched)))
+    finally:
+        pipe.close()
+        os._exit(0)  # a forked child must not run the parent's exit handlers
 
 
 def _unbound(wanted: inspect.Signature, offered: inspect.Signature, extra: list[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 import tempfile
@@ -50,6 +51,17 @@ def write_atomically(path: Path, data: bytes, hint: str = CACHE_HINT) -> None:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
         raise ContractsError(f"cannot write {path}: {error.strerror or error}", hint) from None
+
+
+def sealed(data: bytes) -> bytes:
+    """Bytes to keep, with a digest before them that :func:`unsealed` holds them to."""
+    return hashlib.blake2b(data, digest_size=16).digest() + data
+
+
+def unsealed(kept: bytes) -> bytes | None:
+    """What was :func:`sealed`; None where it is not what it was."""
+    digest, data = kept[:16], kept[16:]
+    return data if hashlib.blake2b(data, digest_size=16).digest() == digest else None
 
 
 def _mode(path: Path) -> int:

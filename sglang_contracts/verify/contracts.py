@@ -446,20 +446,22 @@ def _code_digest() -> str:
 
 
 def _kept(key: str) -> Report | None:
+    from sglang_contracts.files import unsealed
+
     try:
-        data = (paths.cache() / "verify" / f"{key}.msgpack").read_bytes()
-        return msgspec.msgpack.decode(data, type=Report)
+        data = unsealed((paths.cache() / "verify" / f"{key}.msgpack").read_bytes())
+        return None if data is None else msgspec.msgpack.decode(data, type=Report)
     except (OSError, msgspec.MsgspecError):
         return None
 
 
 def _keep(key: str, report: Report) -> None:
     from sglang_contracts.errors import ContractsError
-    from sglang_contracts.files import write_atomically
+    from sglang_contracts.files import sealed, write_atomically
 
     try:
         write_atomically(
-            paths.cache() / "verify" / f"{key}.msgpack", msgspec.msgpack.encode(report)
+            paths.cache() / "verify" / f"{key}.msgpack", sealed(msgspec.msgpack.encode(report))
         )
     except ContractsError:
         return  # a cache that cannot be written to costs time, not answers

@@ -15,7 +15,7 @@ import msgspec
 
 from sglang_contracts import __version__, paths
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.files import write_atomically
+from sglang_contracts.files import sealed, unsealed, write_atomically
 from sglang_contracts.surface import Catalog
 from sglang_contracts.verify.finding import Note, PluginInfo, ReleaseReport
 
@@ -63,7 +63,8 @@ def _path(key: str) -> Path:
 def load(key: str) -> Result | None:
     """The result of that key, if there is one."""
     try:
-        return msgspec.msgpack.decode(_path(key).read_bytes(), type=Result)
+        data = unsealed(_path(key).read_bytes())
+        return None if data is None else msgspec.msgpack.decode(data, type=Result)
     except (OSError, msgspec.MsgspecError):
         return None
 
@@ -71,7 +72,7 @@ def load(key: str) -> Result | None:
 def save(key: str, result: Result) -> None:
     """Keep a result."""
     try:
-        write_atomically(_path(key), msgspec.msgpack.encode(result))
+        write_atomically(_path(key), sealed(msgspec.msgpack.encode(result)))
         held = sorted(_path(key).parent.glob("*.msgpack"), key=lambda each: each.stat().st_mtime)
         for path in held[:-KEPT]:
             path.unlink(missing_ok=True)

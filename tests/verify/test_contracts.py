@@ -52,6 +52,17 @@ def test_a_kept_answer_is_the_same_answer(catalog, contracts, own_cache):
     assert verify_contracts(contracts[:2], catalog, catalog.releases[-3:]) == first
 
 
+def test_a_kept_answer_that_was_altered_is_worked_out_again(
+    catalog, contracts, own_cache, tmp_path
+):
+    first = verify_contracts(contracts[:1], catalog, catalog.releases[-2:])
+    (kept,) = (tmp_path / "cache" / "verify").glob("*.msgpack")
+    data = kept.read_bytes()
+    for position in range(0, len(data), max(1, len(data) // 40)):
+        kept.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
+        assert verify_contracts(contracts[:1], catalog, catalog.releases[-2:]) == first
+
+
 def moved(parts, releases):
     """Every range that differs from this one by one bound moved by one release, either way."""
     for index, part in enumerate(parts):

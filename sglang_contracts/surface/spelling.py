@@ -62,6 +62,13 @@ def look_up(surface: Surface, spelling: str) -> Found | None:
     return Found(form(surface, symbol), symbol) if symbol is not None else None
 
 
+def exists(surface: Surface, spelling: str) -> bool:
+    """Whether a release has anything under a spelling: :func:`look_up` without its shape."""
+    if spelling.startswith(("flag:", "env:")) or spelling.endswith(("]", ")")):
+        return look_up(surface, spelling) is not None
+    return surface.parse(spelling) is not None
+
+
 def form(surface: Surface, symbol: Symbol) -> str:
     """The shape of a symbol in one line, without its name."""
     node = symbol.node

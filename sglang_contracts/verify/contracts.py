@@ -21,7 +21,7 @@ from sglang_contracts.contract.ranges import Range, sharp
 from sglang_contracts.contract.signature import signature
 from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Flag, Function
-from sglang_contracts.surface.spelling import Found, look_up
+from sglang_contracts.surface.spelling import Found, exists, look_up
 from sglang_contracts.verify.finding import (
     Finding,
     Location,
@@ -134,9 +134,7 @@ class Facts:
                     return True
             else:
                 return False
-        found: bool = self._once(
-            "found", clause.id, lambda: presence(clause, self.lens) is not None
-        )
+        found: bool = self._once("found", clause.id, lambda: is_there(clause, self.lens))
         return found
 
     def any_value(self, clause: Clause) -> bool:
@@ -153,7 +151,7 @@ class Facts:
 
     def has(self, spelling: str) -> bool:
         """Whether the release has something under this spelling."""
-        found: bool = self._once("has", spelling, lambda: look_up(self.lens, spelling) is not None)
+        found: bool = self._once("has", spelling, lambda: exists(self.lens, spelling))
         return found
 
     def _once(self, what: str, key: str, work: Callable[[], Any]) -> Any:
@@ -335,6 +333,13 @@ def check_clause(contract: Contract, clause: Clause, facts: Facts) -> Finding | 
     if not found and clause.replaced_by:
         return _replacement(contract, clause, facts)
     return None
+
+
+def is_there(clause: Clause, surface: Surface) -> bool:
+    """Whether a release has a clause's subject: :func:`presence` without its shape."""
+    if clause.kind is Kind.OBLIGATION:
+        return presence(clause, surface) is not None
+    return any(exists(surface, spelling) for spelling in clause.symbols)
 
 
 def presence(clause: Clause, surface: Surface) -> Found | None:

@@ -77,6 +77,10 @@ def obligations(surface: Surface, receivers: Sequence[str], bases: Sequence[str]
     ]
 
 
+_COVERED = 10
+"""Releases X.Y.Z, the newest, over which coverage is told: what only older ones did is past."""
+
+
 def coverage(
     contracts: Sequence[Contract], catalog: Catalog, releases: Sequence[str]
 ) -> dict[str, list[int]]:
@@ -91,7 +95,7 @@ def coverage(
     # From the newest back: what one release was seen to read need not be looked for in another.
     # Of a release and its post releases the last will do.
     last = {Version(release).release: release for release in releases}
-    for release in reversed(last.values()):
+    for release in list(last.values())[: -_COVERED - 1 : -1]:
         surface = catalog.surface(release)
         for contract in contracts:
             if contract.known_as and contract.targets:

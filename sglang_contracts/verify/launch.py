@@ -117,7 +117,6 @@ class Launches:
             role="launch",
         )
 
-
     def _lists(self, index: int, name: str, value: str | None) -> bool:
         """Whether a release (by index) lists a value among a flag's choices."""
         choices = self.catalog.surface(self.releases[index]).flag_choices(name)

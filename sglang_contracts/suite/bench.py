@@ -363,7 +363,7 @@ class Bench:
         """A request is over: its own pages go to whoever comes next."""
         request = self.requests.pop(number)
         others = {slot // self.cell.page_size for r in self.requests.values() for slot in r.slots}
-        own = {slot // self.cell.page_size for slot in request.slots[request.shared :]}
+        own = {slot // self.cell.page_size for slot in request.slots}
         self._pages += sorted(own - others)
         self._rows.append(request.row)
 

@@ -18,13 +18,10 @@ class Book:
     Attributes:
         bench: Whose allocator is asked.
         requests: Number → its slots in order, shared ones first.
-        shared: Number → how many of the first belong to another request.
-        cached: Freed requests' page-aligned slots that the prefix cache keeps: name → slots.
     """
 
     bench: Bench
     requests: dict[int, list[int]] = field(default_factory=dict)
-    shared: dict[int, int] = field(default_factory=dict)
 
     @property
     def page(self) -> int:
@@ -151,12 +148,10 @@ class Book:
             )
 
     def release(self, number: int) -> list[int]:
-        """Free a request's own slots; they are given back to whoever asks next."""
+        """Free a request's slots, but those that others share: the last to leave frees them."""
         slots = self.requests.pop(number)
-        own = slots[self.shared.pop(number, 0) :]
-        others = self.live()
-        kept = {slot // self.page for slot in others}
-        freed = [slot for slot in own if slot // self.page not in kept]
+        kept = self.pages_out()
+        freed = [slot for slot in slots if slot // self.page not in kept]
         if freed:
             ask("free", self.bench.allocator.free, self.bench.tensor(freed, "int64"))
         return freed

@@ -90,7 +90,6 @@ def _apply(book: Book, op: tuple[Any, ...], each: Callable[[list[int]], None]) -
         number = max(book.requests, default=0) + 10
         if length:
             book.requests[number] = donor[:length]
-            book.shared[number] = length
 
 
 def _plain(cells: Sequence[Cell]) -> list[Run]:

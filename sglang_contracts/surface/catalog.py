@@ -28,7 +28,7 @@ RecordId = tuple[str, str]
 T = TypeVar("T")
 Decoder: TypeAlias = "msgspec.msgpack.Decoder[Any]"
 
-_RAW_KEPT = 32 * 2**20
+_RAW_KEPT = 48 * 2**20
 """Bytes of frames that are kept: each is the dictionary of its successor."""
 _DECODED_KEPT = 8 * 2**20
 """Bytes of frames that are kept decoded, which takes about eight times as much."""

@@ -310,7 +310,7 @@ def _helping(
 
 
 _WORTH_SHARING = 100_000
-_SHARE = 0.4
+_SHARE = 0.5
 """Of the releases, the newest, that the second process takes: they are larger; it starts later."""
 _shared: list[Callable[[], list[list[Finding]]]] = []
 """Handed over by forking: a closure cannot be pickled."""

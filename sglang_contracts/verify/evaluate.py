@@ -20,6 +20,9 @@ from sglang_contracts.verify.values import (
     compare_release,
 )
 
+_DEEPEST = 60
+"""Nodes that may stand on one another: each takes about ten frames of Python's thousand."""
+
 
 class Evaluator(Members):
     """Works out nodes in one release after the other; see :meth:`move`."""
@@ -48,7 +51,7 @@ class Evaluator(Members):
             if frames:
                 frames[-1] |= self._deps[key]
             return held
-        if key in self._active or len(self._active) > 200:
+        if key in self._active or len(self._active) > _DEEPEST:
             return NOTHING
         self._active.add(key)
         try:

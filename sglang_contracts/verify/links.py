@@ -11,6 +11,7 @@ from sglang_contracts.plugin.plugin import Plugin
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.lens import Lens
 from sglang_contracts.verify.values import (
+    Look,
     Node,
     Value,
 )
@@ -42,6 +43,8 @@ class Links:
         self._deps: dict[Node, frozenset[str]] = {}
         self._by_module: dict[str, set[Node]] = {}
         self._active: set[Node] = set()
+        self._derives: dict[tuple[int, str], bool] = {}
+        self._searched: dict[tuple[int, str, str, bool], Look | None] = {}
         self._typed: dict[tuple[str, str], tuple[ast.expr | None]] = {}
         self.modules: dict[str, int] = {}
         root = plugin.path.rstrip("/").rsplit("/", 1)[-1]
@@ -181,16 +184,21 @@ class Links:
         held = self.files[index].nodes[node]
         return (index, str(held[1])) if held[0] == "ownclass" else None
 
-    def may_derive(self, index: int, qual: str, depth: int = 0) -> bool:
+    def may_derive(self, index: int, qual: str) -> bool:
         """Whether an own class may have an upstream base, in any release."""
+        key = (index, qual)
+        if key not in self._derives:
+            self._derives[key] = False  # a class that inherits from itself ends here
+            self._derives[key] = self._may_derive(index, qual)
+        return self._derives[key]
+
+    def _may_derive(self, index: int, qual: str) -> bool:
         record = self.files[index].classes.get(qual)
-        if record is None or depth > 10:
-            return False
-        for base in record.bases:
+        for base in record.bases if record is not None else ():
             at, node = self._follow(index, base)
             held = self.files[at].nodes[node]
             if held[0] == "ownclass":
-                if (at, held[1]) != (index, qual) and self.may_derive(at, held[1], depth + 1):
+                if self.may_derive(at, held[1]):
                     return True
             elif held[0] not in ("unknown", "foreign", "literal"):
                 return True

@@ -210,6 +210,18 @@ class Members(Types):
         return self._own_bases(file, qual, name, instance)
 
     def _own_bases(self, file: int, qual: str, name: str, instance: bool) -> Look | None:
+        """A member in the bases; within one search each class is looked through once."""
+        key = (file, qual, name, instance)
+        if key in self._searched:
+            return self._searched[key]
+        outermost = not self._searched
+        self._searched[key] = None  # a class that inherits from itself ends here
+        found = self._searched[key] = self._in_bases(file, qual, name, instance)
+        if outermost:
+            self._searched.clear()
+        return found
+
+    def _in_bases(self, file: int, qual: str, name: str, instance: bool) -> Look | None:
         record = self.files[file].classes.get(qual)
         if record is None:
             return None

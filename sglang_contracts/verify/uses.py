@@ -105,6 +105,12 @@ class Analysis:
             return True
         return self.catalog.surface(self.releases[index]).has_module(MECHANISM)
 
+    @property
+    def _known(self) -> bool:
+        """Whether anything of the plugin could be read: unknown is never compatible."""
+        python = [file for file in self.plugin.files if file.path.endswith((".py", ".ipynb"))]
+        return not python or any(not file.problem for file in python)
+
     def _loads(self, release: str) -> bool:
         return self.loads(self.releases.index(release))
 
@@ -119,7 +125,7 @@ class Analysis:
         return Report(
             command,
             tuple(
-                _release(release, self.at(release), self.loads(self.releases.index(release)))
+                _release(release, self.at(release), self._known and self._loads(release))
                 for release in releases
             ),
             PluginInfo(self.plugin.name, self.plugin.version, self.plugin.path),

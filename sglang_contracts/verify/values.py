@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from sglang_contracts.surface.resolve import Symbol
 
@@ -64,7 +64,7 @@ def compare_release(release: str, sign: str, form: str, constant: str) -> bool |
     """Compare a release with a constant: as parsed versions, as text, or as a tuple of numbers."""
     try:
         here, there = Version(release), Version(constant)
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion is one; so are more digits than Python reads
         return None
     if form == "tuple":
         length = len(constant.split("."))

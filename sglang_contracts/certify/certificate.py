@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from typing import Any
 import msgspec
 
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import write_atomically
 
 SCHEMA = 1
 KIND = "sglang-contracts certificate"
@@ -144,26 +143,12 @@ def write_certificate(certificate: Certificate, path: Path) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file through a temporary one beside it.
+    """Write a file of the report, whole or not at all.
 
     Raises:
         ContractsError: It cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise ContractsError(
-            f"cannot write {path}: {error.strerror or error}", "choose another --out"
-        ) from error
+    write_atomically(path, data, "choose another --out")
 
 
 def load_certificate(path: Path) -> tuple[Certificate, bytes]:

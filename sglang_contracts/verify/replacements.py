@@ -8,55 +8,22 @@ nothing is suggested.
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Callable, Iterable, Sequence
-
 from sglang_contracts.surface.catalog import Catalog, Surface
-from sglang_contracts.surface.model import Attribute, Class, Function, Kind, Parameter, Role
+from sglang_contracts.surface.model import Class
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify import renames
 from sglang_contracts.verify.finding import Suggestion
-from sglang_contracts.verify.signature import text as signature_text
-
-_CALLED = re.compile(r"((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)\(")
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
-_FLAG = re.compile(r"--[a-z][\w-]+")
-
-Contracted = Callable[[str, str], "Suggestion | None"]
-"""(symbol, release) → what a contract says replaces it."""
+from sglang_contracts.verify.forms import Contracted, Forms
+from sglang_contracts.verify.likeness import likeness, nearness, neighbours, same_shape, words
 
 
-def words(name: str) -> list[str]:
-    """The words of an identifier, lower case, without a plural's ending."""
-    found = [each.lower() for each in _WORD.findall(name)]
-    return [each[:-1] if len(each) > 3 and each.endswith("s") else each for each in found]
-
-
-def likeness(one: str, other: str) -> float:
-    """How alike two identifiers are: shared words count more than shared letters."""
-    ones, others = words(one), words(other)
-    if not ones or not others:
-        return 0.0
-    shared = len(set(ones) & set(others))
-    overlap = 2 * shared / (len(set(ones)) + len(set(others)))
-    letters = difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
-    return 0.6 * overlap + 0.4 * letters
-
-
-class Replacements:
+class Replacements(Forms):
     """Suggestions between pairs of releases, each worked out once."""
 
     def __init__(self, catalog: Catalog, contracted: Contracted | None = None) -> None:
-        self.catalog = catalog
-        self.contracted = contracted
+        super().__init__(catalog, contracted)
         self._held: dict[tuple[str, ...], Suggestion | None] = {}
         self._users: dict[tuple[str, str], dict[tuple[str, str], set[str]]] = {}
-
-    def _contract(self, symbol: str, release: str) -> Suggestion | None:
-        return self.contracted(symbol, release) if self.contracted is not None else None
-
-    # -- names -------------------------------------------------------------------------------------
 
     def of_symbol(
         self, written: str, found: Symbol | None, old: str, new: str, *, forward: bool = True
@@ -80,7 +47,7 @@ class Replacements:
         self, written: str, found: Symbol | None, old: str, new: str, forward: bool
     ) -> Suggestion | None:
         for name in dict.fromkeys((written, found.name if found else written)):
-            said = self._contract(name, new)
+            said = self.contract(name, new)
             if said is not None:
                 return said
         module, _, qual = written.partition(":")
@@ -115,8 +82,8 @@ class Replacements:
                 continue
             score = 0.0 if place in old_places else 2.0
             if found is not None:
-                score += _same_shape(found, symbol)
-                score += _nearness(found.module, module)
+                score += same_shape(found, symbol)
+                score += nearness(found.module, module)
                 # A module that moved as a whole keeps its own name: that is the likeliest place.
                 if module.rpartition(".")[2] == found.module.rpartition(".")[2]:
                     score += 1.5
@@ -224,7 +191,7 @@ class Replacements:
                     if ":" not in place and place not in old:
                         votes[place] = votes.get(place, 0) + 1
         if votes:
-            best = max(votes, key=lambda each: (votes[each], _nearness(module, each), -len(each)))
+            best = max(votes, key=lambda each: (votes[each], nearness(module, each), -len(each)))
             while "." in best:  # a whole new package is named by its top
                 package = best.rpartition(".")[0]
                 if before.has_module(package) or votes[max(votes, key=votes.__getitem__)] > 3:
@@ -246,8 +213,6 @@ class Replacements:
                 found = (alike, other)
         return Suggestion(found[1], "similar-name") if found is not None else None
 
-    # -- members -----------------------------------------------------------------------------------
-
     def of_member(self, found: Symbol, old: str, new: str) -> Suggestion | None:
         """For a member that a class no longer has (``found``: what it was in ``old``)."""
         key = ("member", found.name, old, new)
@@ -256,7 +221,7 @@ class Replacements:
         return self._held[key]
 
     def _of_member(self, found: Symbol, old: str, new: str) -> Suggestion | None:
-        said = self._contract(found.name, new)
+        said = self.contract(found.name, new)
         if said is not None:
             return said
         before, after = self.catalog.surface(old), self.catalog.surface(new)
@@ -328,11 +293,11 @@ class Replacements:
             score, evidence = alike, "similar-name"
             if new:
                 score += 0.2
-                shape = _same_shape(found, symbol)
+                shape = same_shape(found, symbol)
                 if shape >= 0.5:
                     score += 0.25 * shape
                     evidence = "same-annotation" if shape >= 0.9 else evidence
-                place = _position(name, had, other, has)
+                place = neighbours(list(had), name, list(has), other)
                 if place:
                     score += 0.2
                     if len(lost) <= 3:
@@ -364,242 +329,13 @@ class Replacements:
             if not owner:
                 if fresh or name.startswith("get_"):
                     public = _public(after, module, name)
-                    near = _nearness(was.module, module)
+                    near = nearness(was.module, module)
                     ranked.append((2.0 + fresh + near, f"{public}:{name}", True))
             elif fresh and owner != was.qual:
-                near = _nearness(was.module, module) + likeness(was.qual, owner)
+                near = nearness(was.module, module) + likeness(was.qual, owner)
                 ranked.append((near, f"{module}:{owner}.{name}", False))
         ranked.sort(key=lambda each: (-each[0], len(each[1])))
         return [(Suggestion(symbol, "moved"), top) for _, symbol, top in ranked]
-
-    # -- signatures --------------------------------------------------------------------------------
-
-    def of_call(
-        self, symbol: Symbol, parameter: str, new: str, surface: Surface
-    ) -> Suggestion | None:
-        """For a call or an override that does not fit: the form that does."""
-        said = self._contract(symbol.name, new)
-        parameters = self.parameters(symbol, surface)
-        short = symbol.qual.removesuffix(".__init__").rsplit(".", 1)[-1]
-        if parameters is None:
-            return said
-        full = signature_text(short, parameters)
-        names = [each.name for each in parameters]
-        if parameter in names:
-            return Suggestion(f"{short}({parameter})", "signature", note=full)
-        return said or Suggestion(short, "signature", note=full)
-
-    @staticmethod
-    def parameters(symbol: Symbol, surface: Surface) -> Sequence[Parameter] | None:
-        """The signature of a function or class of a release."""
-        if symbol.kind == "class":
-            constructor = surface.constructor(symbol)
-            return constructor.parameters[1:] if constructor is not None else None
-        if isinstance(symbol.node, Function):
-            skip = symbol.owner is not None and not symbol.node.role & Role.STATIC
-            return symbol.node.parameters[1:] if skip else symbol.node.parameters
-        return None
-
-    def of_keyword(
-        self, symbol: Symbol, keyword: str, old: Symbol | None, before: Surface, after: Surface
-    ) -> Suggestion | None:
-        """For a keyword that is no longer taken: the parameter that took its place."""
-        owner = symbol.name.removesuffix(".__init__")
-        for name in (f"{owner}.{keyword}", f"{symbol.name}({keyword})"):
-            said = self._contract(name, after.release)
-            if said is not None:
-                return said
-        now = self.parameters(symbol, after) or ()
-        was = (self.parameters(old, before) if old is not None else None) or ()
-        had = [each.name for each in was]
-        has = [each.name for each in now]
-        added = [each for each in now if each.name not in had and each.name != "self"]
-        gone = [each.name for each in was if each.name not in has]
-        best: tuple[float, str] | None = None
-        lost = next((each for each in was if each.name == keyword), None)
-        for each in added:
-            score = likeness(keyword, each.name)
-            if lost is not None and lost.annotation and lost.annotation == each.annotation:
-                score += 0.2
-            if (keyword in had and each.name in has) and (
-                _neighbours(had, keyword, has, each.name)
-            ):
-                score += 0.35 if len(gone) <= 3 else 0.15
-            if score >= 0.5 and (best is None or score > best[0]):
-                best = (score, each.name)
-        if best is not None:
-            short = symbol.qual.removesuffix(".__init__").rsplit(".", 1)[-1]
-            if symbol.kind == "class":
-                return Suggestion(f"{short}.{best[1]}", "same-position", note=f"{owner}.{best[1]}")
-            return Suggestion(f"{short}({best[1]})", "same-position")
-        return None
-
-    def of_message(self, symbol: Symbol, new: str, surface: Surface) -> Suggestion | None:
-        """For a retired function: what its own message says to use."""
-        said = self._contract(symbol.name, new)
-        node = symbol.node
-        message = node.message if isinstance(node, Function) else ""
-        for match in _CALLED.finditer(message):
-            name = match.group(1)
-            if name.rsplit(".", 1)[-1] == symbol.qual.rsplit(".", 1)[-1]:
-                continue
-            return Suggestion(name, "upstream-message", note=_short(message))
-        for match in re.finditer(r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*", message):
-            return Suggestion(match.group(0), "upstream-message", note=_short(message))
-        return said
-
-    def of_return(self, symbol: Symbol, position: int, surface: Surface) -> Suggestion | None:
-        """For a result of another shape: what it holds now."""
-        node = symbol.node
-        if not isinstance(node, Function):
-            return None
-        short = symbol.qual.rsplit(".", 1)[-1]
-        for each in surface.annotation_type(symbol.module, node.returns) if node.returns else ():
-            members = list(surface.fields(each))
-            if members:
-                chosen = members[min(position, len(members) - 1)]
-                name = each.qual.rsplit(".", 1)[-1]
-                return Suggestion(
-                    f"{name}.{chosen}", "same-position", note=f"{short}() returns {each.name}"
-                )
-            return Suggestion(each.name, "signature", note=f"{short}() returns it")
-        if node.result and "," in node.result:
-            return Suggestion(
-                node.result.strip("()"), "upstream-body", note=f"{short}() returns these"
-            )
-        if node.returns:
-            return Suggestion(short, "signature", note=f"returns {node.returns}")
-        return None
-
-    # -- flags and variables -----------------------------------------------------------------------
-
-    def of_flag(self, flag: str, releases: Sequence[str], at: int) -> Suggestion | None:
-        """For a flag: what its own help said while it was deprecated, else a new one like it."""
-        new = releases[at]
-        said = self._contract(f"flag:{flag}", new)
-        if said is not None:
-            return said
-        after = self.catalog.surface(new).flags()
-        for index in range(at - 1, -1, -1):
-            before = self.catalog.surface(releases[index]).flags()
-            old = before.get(flag)
-            if old is None:
-                continue
-            for match in _FLAG.finditer(old.deprecated):
-                if match.group(0) != flag and match.group(0) in after:
-                    return Suggestion(
-                        match.group(0), "upstream-message", note=_short(old.deprecated)
-                    )
-            if old.dest:
-                for name, each in after.items():
-                    if each.dest == old.dest and name != flag:
-                        return Suggestion(each.names[0], "alias")
-            best = _closest(flag, [name for name in after if name not in before], 0.62)
-            if best is None:
-                best = _closest(flag, list(after), 0.8)
-            return Suggestion(best, "similar-name") if best else None
-        return None
-
-    def of_value(self, flag: str, value: str, old: str, new: str) -> Suggestion | None:
-        """For a value that a flag accepts no more."""
-        said = self._contract(f"flag:{flag}({value})", new)
-        if said is not None:
-            return said
-        had = self.catalog.surface(old).flag_choices(flag) or ()
-        has = self.catalog.surface(new).flag_choices(flag) or ()
-        added = [each for each in has if each not in had]
-        gone = [each for each in had if each not in has]
-        best = _closest(value, added, 0.3) or _closest(value, list(has), 0.5)
-        if best is None and added and value in gone:
-            # choices keep their order: counted from the end, what is new stands for what is gone
-            from_end = len(gone) - gone.index(value)
-            best = added[max(len(added) - from_end, 0)]
-        return Suggestion(best, "same-position", note=f"{flag} {best}") if best else None
-
-    def of_variable(self, name: str, old: str, new: str) -> Suggestion | None:
-        """For an environment variable."""
-        said = self._contract(f"env:{name}", new)
-        if said is not None:
-            return said
-        before = self.catalog.surface(old).environment()
-        after = self.catalog.surface(new).environment()
-        if before.get(name):
-            return Suggestion(before[name], "upstream-message")
-        best = _closest(name, [each for each in after if each not in before], 0.75)
-        return Suggestion(best, "similar-name") if best else None
-
-
-def _short(message: str) -> str:
-    return " ".join(message.split())[:160]
-
-
-def _closest(name: str, others: Iterable[str], least: float) -> str | None:
-    best: tuple[float, str] | None = None
-    for each in others:
-        alike = likeness(name, each)
-        if alike >= least and (best is None or alike > best[0]):
-            best = (alike, each)
-    return best[1] if best else None
-
-
-def _nearness(one: str, other: str) -> float:
-    """How near two modules lie: the shared part of their paths, and a like last name."""
-    ones, others = one.split("."), other.split(".")
-    shared = 0
-    for each, more in zip(ones, others, strict=False):
-        if each != more:
-            break
-        shared += 1
-    near = shared / max(len(ones), len(others))
-    return near + 0.5 * likeness(ones[-1], others[-1])
-
-
-def _same_shape(one: Symbol, other: Symbol) -> float:
-    """How alike two definitions are, from 0 to 1."""
-    a, b = one.node, other.node
-    if isinstance(a, Function) and isinstance(b, Function):
-        names = [each.name for each in a.parameters]
-        others = [each.name for each in b.parameters]
-        if names == others:
-            return 1.0 if len(names) > 1 else 0.5
-        both = len(set(names) & set(others))
-        return 0.8 * both / max(len(set(names) | set(others)), 1)
-    if isinstance(a, Class) and isinstance(b, Class):
-        ones = {*a.methods, *a.attributes}
-        others_set = {*b.methods, *b.attributes}
-        if a.kind & Kind.ENUM != b.kind & Kind.ENUM:
-            return 0.0
-        return len(ones & others_set) / max(len(ones | others_set), 1)
-    if isinstance(a, Attribute) and isinstance(b, Attribute):
-        if a.annotation and a.annotation == b.annotation:
-            plain = a.annotation.removeprefix("Optional[").rstrip("]") in (
-                "int",
-                "bool",
-                "str",
-                "float",
-                "torch.Tensor",
-                "Any",
-                "dict",
-                "list",
-            )
-            return 0.5 if plain else 1.0
-        return 0.0
-    return 0.3 if type(a) is type(b) else 0.0
-
-
-def _position(lost: str, had: Iterable[str], other: str, has: Iterable[str]) -> bool:
-    return _neighbours(list(had), lost, list(has), other)
-
-
-def _neighbours(had: Sequence[str], lost: str, has: Sequence[str], other: str) -> bool:
-    """Whether a new name stands where the lost one stood: next to one of its old neighbours."""
-    if lost not in had or other not in has:
-        return False
-    at, now = had.index(lost), has.index(other)
-    before = next((each for each in reversed(had[:at]) if each in has), None)
-    after = next((each for each in had[at + 1 :] if each in has), None)
-    near = has[max(0, now - 3) : now + 4]
-    return (before is not None and before in near) or (after is not None and after in near)
 
 
 def _public(surface: Surface, module: str, name: str) -> str:

@@ -25,9 +25,10 @@ from sglang_contracts.verify.finding import (
     Suggestion,
     Verdict,
 )
-from sglang_contracts.verify.findings import Findings, merge
+from sglang_contracts.verify.findings import Findings
 from sglang_contracts.verify.launch import Given, Launches
 from sglang_contracts.verify.lens import Lens
+from sglang_contracts.verify.merging import merge
 from sglang_contracts.verify.replacements import Replacements
 from sglang_contracts.verify.results import Result, key_of, load, save
 from sglang_contracts.verify.timeline import Timeline

@@ -1,0 +1,305 @@
+"""Calls against signatures, and results against what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sglang_contracts.plugin.model import File, Form, Use
+from sglang_contracts.surface.model import Function as Recorded
+from sglang_contracts.surface.model import Kind, Parameter, ParameterKind, Role
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.lookups import Lookups
+from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.signature import Shape, bound_to, misfit
+from sglang_contracts.verify.values import Value
+
+_RESHAPING = (
+    "jit",
+    "kernel",
+    "inject",
+    "click",
+    "app.",
+    "router.",
+    "autotune",
+    "heuristics",
+    "singledispatch",
+    "pytest",
+)
+
+
+class Calling(Lookups):
+    """Judges what a plugin calls, and what it makes of the result."""
+
+    def call(self, index: int, file: File, use: Use) -> Outcome:
+        """A call against the signature of what is called."""
+        node = file.nodes[use.node]
+        value = self.evaluator.value(index, node[1])
+        if not value.alternatives:
+            return UNKNOWN
+        form = file.forms[node[2]]
+        results = [
+            self._call_one(each, index, form, node[0] == "partial") for each in value.alternatives
+        ]
+        if any(each.status is not Status.BROKEN for each in results):
+            best = next(each for each in results if each.status is not Status.BROKEN)
+            return best._replace(named=value.named)
+        return results[0]._replace(named=value.named)
+
+    def _call_one(self, each: tuple[object, ...], index: int, form: Form, partial: bool) -> Outcome:
+        match each:
+            case ("class", Symbol() as symbol):
+                return self.construct(symbol, index, form, partial)
+            case ("function", Symbol() as symbol, bool() as bound):
+                node = symbol.node
+                if not isinstance(node, Recorded):
+                    return UNKNOWN
+                if node.role & Role.RETIRED:
+                    return Outcome(
+                        Status.BROKEN, "retired", symbol.name, owner=symbol, name=symbol.qual
+                    )
+                if self.reshaped(node):
+                    return UNKNOWN
+                parameters = node.parameters
+                if bound and parameters:
+                    parameters = parameters[1:]
+                outcome = self.fit(symbol, symbol.name, parameters, index, form, partial)
+                if outcome.status is Status.BROKEN and bound and self.widened(symbol, form):
+                    return UNKNOWN
+                return outcome
+            case ("own-class", int() as file, str() as qual):
+                return self._own_construct(file, qual, index, form, partial)
+        return UNKNOWN
+
+    def widened(self, symbol: Symbol, form: Form) -> bool:
+        """Whether a class that derives from a method's class takes the call: it may be that one."""
+        name = symbol.qual.rsplit(".", 1)[-1]
+        if symbol.owner is None or name.startswith("__"):
+            return False
+        given = Shape(len(form.positional), tuple(form.keywords), form.star, form.double_star)
+        for place in self.lens.places(name):
+            module, _, qual = place.partition(":")
+            other = self.lens.find(module, qual) if qual else None
+            if other is None or other.kind != "class" or other == symbol.owner:
+                continue
+            if symbol.owner not in self.lens.mro(other):
+                continue
+            method = self.lens.member(other, name)
+            if method is None or method.owner != other or not isinstance(method.node, Recorded):
+                continue
+            # An override that takes anything (a pool that does nothing) speaks for no call.
+            kinds = {each.kind for each in method.node.parameters}
+            if {ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD} <= kinds:
+                continue
+            if misfit(method.node.parameters[1:], given) is None:
+                return True
+        return False
+
+    @staticmethod
+    def reshaped(node: Recorded) -> bool:
+        """Whether a decorator gives the function another signature than the one written."""
+        return any(mark in each for each in node.decorators for mark in _RESHAPING)
+
+    def _own_construct(
+        self, file: int, qual: str, index: int, form: Form, partial: bool
+    ) -> Outcome:
+        """An own class without a constructor of its own: upstream's is called."""
+        record = self.files[file].classes.get(qual)
+        if record is None or record.open or record.decorated or len(record.bases) != 1:
+            return UNKNOWN
+        if "__init__" in record.methods or "__new__" in record.methods:
+            return UNKNOWN
+        if record.attributes and not record.methods:
+            return UNKNOWN  # may be a dataclass with fields of its own
+        value = self.evaluator.value(file, record.bases[0])
+        if len(value.alternatives) != 1 or value.alternatives[0][0] != "class":
+            return UNKNOWN
+        symbol = value.alternatives[0][1]
+        if self.lens.kind(symbol) & (Kind.DATACLASS | Kind.STRUCT | Kind.PYDANTIC | Kind.ENUM):
+            return UNKNOWN
+        return self.construct(symbol, index, form, partial)
+
+    def construct(self, symbol: Symbol, index: int, form: Form, partial: bool) -> Outcome:
+        """A class is called."""
+        lens = self.lens
+        kind = lens.kind(symbol)
+        if kind & (Kind.ENUM | Kind.PROTOCOL) or (lens.is_open(symbol) and not kind & Kind.STRUCT):
+            return Outcome(Status.OK, found=(symbol,)) if not kind & Kind.ENUM else UNKNOWN
+        constructor = lens.constructor(symbol)
+        if constructor is None:
+            return UNKNOWN
+        record_class = (
+            bool(
+                kind
+                & (Kind.DATACLASS | Kind.STRUCT | Kind.PYDANTIC | Kind.NAMEDTUPLE | Kind.TYPED_DICT)
+            )
+            and lens.member(symbol, "__init__") is None
+        )
+        name = symbol.name if record_class else f"{symbol.name}.__init__"
+        outcome = self.fit(symbol, name, constructor.parameters[1:], index, form, partial)
+        if (
+            outcome.status is Status.BROKEN
+            and record_class
+            and outcome.detail
+            in (
+                "unknown-keyword",
+                "missing",
+            )
+        ):
+            if kind & Kind.PYDANTIC and outcome.detail == "unknown-keyword":
+                return outcome._replace(
+                    detail="ignored-keyword", symbol=f"{symbol.name}.{outcome.name}"
+                )
+            return outcome._replace(symbol=f"{symbol.name}.{outcome.name}")
+        return outcome
+
+    def fit(
+        self,
+        symbol: Symbol,
+        name: str,
+        parameters: Sequence[Parameter],
+        index: int,
+        form: Form,
+        partial: bool,
+    ) -> Outcome:
+        """Whether a call binds, and whether what it gives is of the right kind."""
+        given = Shape(len(form.positional), tuple(form.keywords), form.star, form.double_star)
+        if partial:
+            given = given._replace(star=True, double_star=True)
+        problem = misfit(parameters, given)
+        if problem is not None and not (partial and problem.what == "missing"):
+            return Outcome(
+                Status.BROKEN, "misfit", name, owner=symbol, name=problem.name, detail=problem.what
+            )
+        mismatch = self.mismatch(symbol, name, parameters, index, form, given)
+        return mismatch or Outcome(Status.OK, found=(symbol,))
+
+    def mismatch(
+        self,
+        symbol: Symbol,
+        name: str,
+        parameters: Sequence[Parameter],
+        index: int,
+        form: Form,
+        given: Shape,
+    ) -> Outcome | None:
+        """An argument that is evidently of another kind than its parameter."""
+        for place, parameter in bound_to(parameters, given).items():
+            if not parameter.annotation:
+                continue
+            node = form.positional[place] if isinstance(place, int) else form.keywords[place]
+            value = self.evaluator.value(index, node)
+            if not value.alternatives:
+                continue
+            wanted = self.evaluator.typed(symbol.module, parameter.annotation)
+            if self.contradicts(value, wanted):
+                return Outcome(
+                    Status.BROKEN,
+                    "type",
+                    name,
+                    owner=symbol,
+                    name=parameter.name,
+                    detail="type",
+                    new=parameter.annotation,
+                )
+        return None
+
+    def contradicts(self, value: Value, wanted: Sequence[tuple[object, ...]]) -> bool:
+        """A literal where a record is wanted, or a record where a scalar is."""
+        if not wanted:
+            return False
+        literals = [
+            each for each in value.alternatives if each[0] in ("literal", "list", "dict", "tuple")
+        ]
+        if len(literals) == len(value.alternatives) and ("literal", "None") not in literals:
+            plain = frozenset(
+                ("int", "float", "str", "number", "list", "dict", "tuple", "true", "false", "bool")
+            )
+            if not all(each[0] != "literal" or each[1] in plain for each in literals):
+                return False
+            return all(each[0] == "object" and self.record(each[1]) for each in wanted)  # type: ignore[arg-type]
+        if all(each[0] == "object" for each in value.alternatives):
+            # what is merely annotated as a record may hold anything; what is made here may not
+            if not all(each[2] and self.record(each[1]) for each in value.alternatives):
+                return False
+            return all(
+                each[0] == "literal" and each[1] in ("int", "float", "str", "bool")
+                for each in wanted
+            )
+        return False
+
+    def record(self, symbol: Symbol) -> bool:
+        """A class whose instances are nothing that a literal could stand for."""
+        kind = self.lens.kind(symbol)
+        if kind & (Kind.ENUM | Kind.TYPED_DICT | Kind.PROTOCOL | Kind.NAMEDTUPLE):
+            return False
+        if self.lens.externals(symbol) and not kind & (
+            Kind.STRUCT | Kind.DATACLASS | Kind.PYDANTIC
+        ):
+            return set(self.lens.externals(symbol)) <= {"ABC", "abc.ABC", "object", "Generic"}
+        return True
+
+    def unpacked(self, index: int, file: File, use: Use) -> Outcome:
+        """The result of a call unpacked to several targets."""
+        node = file.nodes[use.node]
+        if node[0] != "call":
+            return UNKNOWN
+        value = self.evaluator.value(index, node[1])
+        if not value.alternatives:
+            return UNKNOWN
+        wanted = use.count
+        results = []
+        for each in value.alternatives:
+            if each[0] != "function" or not isinstance(each[1].node, Recorded):
+                return UNKNOWN
+            results.append((each[1], self.lengths(each[1])))
+        for symbol, lengths in results:
+            if lengths is None:
+                return UNKNOWN
+            if wanted > 0 and wanted in lengths:
+                return Outcome(Status.OK, found=(symbol,), named=value.named)
+            if wanted < 0 and any(each >= -wanted - 1 for each in lengths):
+                return Outcome(Status.OK, found=(symbol,), named=value.named)
+        symbol, lengths = results[0]
+        return Outcome(
+            Status.BROKEN,
+            "unpack",
+            symbol.name,
+            owner=symbol,
+            name=str(wanted),
+            detail="object" if lengths == frozenset({0}) else "length",
+            new=",".join(str(each) for each in sorted(lengths or ())),
+            named=value.named,
+        )
+
+    def lengths(self, symbol: Symbol) -> frozenset[int] | None:
+        """How many values a function's result unpacks to; {0}: it does not; None: not known."""
+        node = symbol.node
+        if not isinstance(node, Recorded) or node.role & (Role.GENERATOR | Role.CONTEXT_MANAGER):
+            return None
+        if node.decorators and any("contextmanager" in each for each in node.decorators):
+            return None
+        shown = frozenset(each for each in node.arities if each > 0)
+        if node.arities and 0 not in node.arities and shown:
+            return shown
+        if node.returns:
+            typed = self.evaluator.typed(symbol.module, node.returns)
+            found: set[int] = set()
+            for each in typed:
+                if each[0] == "tuple" and len(each[1]) > 1:
+                    found.add(len(each[1]))
+                elif each[0] == "tuple":
+                    return None  # ``Tuple[int]`` is mostly meant for a tuple of any length
+                elif each[0] == "object" and self.record(each[1]):
+                    if self.lens.member(each[1], "__iter__") or self.lens.is_open(each[1]):
+                        return None
+                    found.add(0)
+                elif each[0] == "literal" and each[1] in ("int", "bool", "float"):
+                    found.add(0)
+                elif each[0] == "object" and self.lens.kind(each[1]) & Kind.NAMEDTUPLE:
+                    found.add(len(self.lens.fields(each[1])))
+                elif each == ("literal", "None"):
+                    continue
+                else:
+                    return None
+            return frozenset(found) | shown if found else None
+        return None

@@ -1,0 +1,189 @@
+"""Findings on what a plugin's functions and classes stand in for: overrides, hooks, duties."""
+
+from __future__ import annotations
+
+from sglang_contracts.plugin.model import Use, UseKind
+from sglang_contracts.surface.model import Class, Function, Role
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.checks import Check
+from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
+from sglang_contracts.verify.judging import Case, with_changes
+from sglang_contracts.verify.kinship import derived
+from sglang_contracts.verify.misfits import Misfits
+from sglang_contracts.verify.outcome import Status
+from sglang_contracts.verify.replacements import Replacements
+from sglang_contracts.verify.signature import text as signature_text
+from sglang_contracts.verify.timeline import Entry, Timeline
+
+
+class Inherited(Misfits):
+    """Words what the plugin's side owes and no longer gives."""
+
+    def __init__(self, timeline: Timeline, replacements: Replacements) -> None:
+        super().__init__(timeline, replacements)
+        self._required: dict[tuple[str, str, int | None], bool] = {}
+
+    def _stand_in(self, case: Case, use: Use) -> Finding | None:
+        """A hook or a patch whose function no longer fits what its target is called with."""
+        made = self._signature_finding(case)
+        if made is None:
+            return None
+        return with_changes(made, role="hook" if use.kind is UseKind.HOOK else "patch")
+
+    def _signature_finding(self, case: Case) -> Finding | None:
+        outcome = case.entry.outcome
+        if outcome.owner is None or case.last_ok is None:
+            return None
+        new = self.releases[case.at]
+        after = self.catalog.surface(new)
+        severity = self._severity(case)
+        if outcome.detail == "rare":  # on a special path only, which this class may never see
+            severity = Severity.NOTE
+        return self._base(
+            case,
+            rule="override-signature",
+            severity=severity,
+            symbol=outcome.symbol,
+            locations=self._location(case),
+            suggestion=self.replacements.of_call(outcome.owner, outcome.name, new, after),
+            role="override",
+            new=self._signature(outcome.owner, after),
+            detail=f"SGLang passes {outcome.name}" if outcome.name else "",
+        )
+
+    def _override(self, case: Case) -> Finding | None:
+        outcome = case.entry.outcome
+        if outcome.what == "override":
+            return self._signature_finding(case)
+        return self._orphan(case)
+
+    def _orphan(self, case: Case) -> Finding | None:
+        """An override whose base method went: dead code, or a duty that moved."""
+        if case.last_ok is None:
+            return None
+        good = self.timeline.entry(case.number, case.last_ok).outcome
+        if not good.found:
+            return None
+        found = good.found[0]
+        old, new = self.releases[case.last_ok], self.releases[case.at]
+        before = self.catalog.surface(old)
+        name = case.entry.outcome.name
+        called = [each for each in before.callers(name) if each[1].receiver != "super()"]
+        first = self.catalog.surface(self.releases[case.first])
+        replaced = self._duty_moved(found, before, first)
+        contracted = self.replacements.contract(found.name, new)
+        severity = self._severity(case)
+        if (not called and found.kind == "method") or not (replaced or contracted):
+            severity = Severity.NOTE
+        elif isinstance(found.node, Function) and found.node.role & Role.ABSTRACT:
+            # it was a duty: without it the class is incomplete, with it there is dead code
+            severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+        return self._base(
+            case,
+            rule="override-orphaned",
+            severity=severity,
+            symbol=found.name,
+            locations=self._location(case),
+            suggestion=self.replacements.of_member(found, old, new)
+            or (Suggestion(replaced[0], "same-position") if replaced else None),
+            role="override",
+        )
+
+    @staticmethod
+    def _duty_moved(found: Symbol, before: object, after: object) -> list[str]:
+        """What the class that defined the hook gained when it lost it."""
+        owner = found.owner
+        if owner is None:
+            return []
+        now = after.find(owner.module, owner.qual)  # type: ignore[attr-defined]
+        was = before.find(owner.module, owner.qual)  # type: ignore[attr-defined]
+        if now is None or was is None or not isinstance(now.node, Class):
+            return []
+        had = before.members(was)  # type: ignore[attr-defined]
+        names = [*now.node.methods, *now.node.attributes]
+        short = owner.qual.rsplit(".", 1)[-1]
+        return [
+            f"{short}.{each}" for each in names if each not in had and not each.startswith("__")
+        ]
+
+    def _missing(self, number: int, check: Check, entry: Entry, index: int) -> list[Finding]:
+        """Hooks that a class does not provide; each needs a release that did not require it."""
+        entries = self.timeline.history(number)
+        made: list[Finding] = []
+        for symbol in entry.outcome.found:
+            name = symbol.qual.rsplit(".", 1)[-1]
+
+            def lacks(at: int, name: str = name) -> bool:
+                each = entries[at]
+                return each.broken and any(
+                    s.qual.rsplit(".", 1)[-1] == name for s in each.outcome.found
+                )
+
+            def knows(at: int) -> bool:
+                return entries[at].outcome.status is not Status.UNKNOWN
+
+            good = next(
+                (
+                    at
+                    for at in (*range(index - 1, -1, -1), *range(index + 1, len(entries)))
+                    if knows(at) and not lacks(at)
+                ),
+                None,
+            )
+            first = index
+            while first > 0 and lacks(first - 1):
+                first -= 1
+            last = first - 1 if first > 0 else None
+            case = Case(
+                number, check, entry, index, first, last, good if good is not None else index
+            )
+            file = self.files[check.file]
+            surface = self.catalog.surface(self.releases[index])
+            suggestion = self.replacements.contract(symbol.name, self.releases[index])
+            parameters = self.replacements.parameters(symbol, surface)
+            if suggestion is None and parameters is not None:
+                required = [each.name for each in parameters]
+                text = f"{name}({required[0]})" if required else name
+                suggestion = Suggestion(text, "signature", note=signature_text(name, parameters))
+            owner = entry.outcome.owner
+            key = (symbol.name, owner.name if owner else "", good)
+            if key not in self._required:
+                self._required[key] = self._obligatory(symbol, owner, index, good)
+            if not self._required[key]:
+                continue
+            severity = self._severity(case) if good is not None else Severity.NOTE
+            made.append(
+                self._base(
+                    case,
+                    rule="hook-missing",
+                    severity=severity,
+                    symbol=symbol.name,
+                    locations=(Location(file.path, file.classes[check.name].line),),
+                    suggestion=suggestion,
+                    role="subclass",
+                )
+            )
+        return made
+
+    def _obligatory(
+        self, symbol: Symbol, base: Symbol | None, index: int, good: int | None
+    ) -> bool:
+        """Whether a class has to provide a hook.
+
+        An abstract one, yes. One that only raises ``NotImplementedError``: where it did not in a
+        release before, and every class of the release that derives from the base provides it.
+        """
+        node = symbol.node
+        if not isinstance(node, Function) or node.role & Role.ABSTRACT:
+            return True
+        if good is None or base is None:
+            return False
+        before = self.catalog.surface(self.releases[good]).find(symbol.module, symbol.qual)
+        if (before is not None and isinstance(before.node, Function)) and (
+            before.node.role & (Role.UNIMPLEMENTED | Role.ABSTRACT)
+        ):
+            return False
+        surface = self.catalog.surface(self.releases[index])
+        kin = derived(surface, base)
+        name = symbol.qual.rsplit(".", 1)[-1]
+        return len(kin) >= 3 and all(surface.member(each, name) != symbol for each in kin)

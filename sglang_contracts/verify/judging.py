@@ -1,0 +1,167 @@
+"""What every finding needs: dates, a place, a severity, a suggestion that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from sglang_contracts.plugin.model import File, Use, UseKind
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.checks import Check
+from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
+from sglang_contracts.verify.outcome import Outcome
+from sglang_contracts.verify.replacements import Replacements
+from sglang_contracts.verify.signature import text as signature_text
+from sglang_contracts.verify.timeline import Entry, Timeline
+
+_ROLES = {
+    UseKind.IMPORT: "use",
+    UseKind.READ: "use",
+    UseKind.WRITE: "patch",
+    UseKind.CALL: "call",
+    UseKind.UNPACK: "call",
+    UseKind.HOOK: "hook",
+    UseKind.DOTTED: "use",
+    UseKind.ITEM: "use",
+    UseKind.REGISTER: "use",
+    UseKind.PROBE: "guard",
+}
+
+
+class Case(NamedTuple):
+    """A broken check in one release, with what history says."""
+
+    number: int
+    check: Check
+    entry: Entry
+    at: int
+    first: int
+    last_ok: int | None
+    good: int
+    """A release in which it is fine; usually the last one before."""
+
+
+class Judging:
+    """One plugin's checks, and what makes a finding of one.
+
+    Args:
+        timeline: All checks over all releases.
+        replacements: Where suggestions come from.
+    """
+
+    def __init__(self, timeline: Timeline, replacements: Replacements) -> None:
+        self.timeline = timeline
+        self.replacements = replacements
+        self.releases = timeline.releases
+        self.files: Sequence[File] = timeline.checker.files
+        self.catalog = replacements.catalog
+        self._suggested: dict[tuple[str, str, int], Suggestion | None] = {}
+
+    def _base(self, case: Case, **more: object) -> Finding:
+        dates = {
+            "last_ok": self.releases[case.last_ok] if case.last_ok is not None else None,
+            "first_broken": self.releases[case.first],
+        }
+        named = case.entry.outcome.named
+        if case.last_ok is None and case.good > case.at and "detail" not in more:
+            more["detail"] = f"comes with {self.releases[case.good]}"
+        return Finding(**{**dates, "by_name": bool(named), **more})  # type: ignore[arg-type]
+
+    def _good(self, case: Case) -> Outcome:
+        return self.timeline.entry(case.number, case.good).outcome
+
+    def _location(self, case: Case) -> tuple[Location, ...]:
+        file = self.files[case.check.file]
+        if case.check.kind == "use":
+            use = file.uses[case.check.number]
+            return (Location(file.path, use.line, use.column),)
+        qual, _, name = case.check.name.rpartition(".")
+        record = file.classes[qual]
+        return (Location(file.path, record.lines.get(name, record.line)),)
+
+    def _for_symbol(self, case: Case, written: str, found: Symbol | None) -> Suggestion | None:
+        """What to use instead of a name."""
+        forward = case.good < case.at
+        old = self.releases[case.good]
+        return self._kept(
+            case,
+            ("symbol", written, case.good),
+            lambda new: self.replacements.of_symbol(written, found, old, new, forward=forward),
+        )
+
+    def _for_member(self, case: Case, found: Symbol) -> Suggestion | None:
+        """The same for a member."""
+        if case.good > case.at:
+            return None  # not there yet: nothing took its place
+        old = self.releases[case.good]
+        return self._kept(
+            case,
+            ("member", found.name, case.good),
+            lambda new: self.replacements.of_member(found, old, new),
+        )
+
+    def _kept(
+        self,
+        case: Case,
+        key: tuple[str, str, int],
+        make: Callable[[str], Suggestion | None],
+    ) -> Suggestion | None:
+        """A suggestion, kept from release to release while what it names is there.
+
+        It is looked for where the thing went, in the first release that lacks it, and only
+        afterwards in the one that is asked for.
+        """
+        new = self.releases[case.at]
+        held = self._suggested.get(key)
+        if held is not None and self._there(held, new):
+            return held
+        made = None
+        if case.good < case.first < case.at and key not in self._suggested:
+            made = make(self.releases[case.first])
+            if made is None or not self._there(made, new):
+                made = None
+        if made is None:
+            made = make(new)
+        self._suggested[key] = made
+        return made
+
+    def _there(self, suggestion: Suggestion, release: str) -> bool:
+        """Whether what was suggested before is still there."""
+        if suggestion.evidence == "contract":
+            return False  # a contract speaks for ranges of releases: ask again, it is cheap
+        for spelling in (suggestion.note, suggestion.symbol):
+            if ":" in spelling and " " not in spelling:
+                return self.catalog.surface(release).parse(spelling) is not None
+            if spelling.startswith("sglang.") and " " not in spelling:
+                return self.catalog.surface(release).has_module(spelling)
+        return False
+
+    def _severity(self, case: Case, worst: Severity = Severity.ERROR) -> Severity:
+        reach = case.entry.reach
+        if not reach.caught:
+            return worst
+        if reach.way_out or case.last_ok is None:
+            return Severity.NOTE
+        return Severity.WARNING
+
+    def _signature(self, symbol: Symbol | None, surface: object) -> str:
+        if symbol is None:
+            return ""
+        parameters = self.replacements.parameters(symbol, surface)  # type: ignore[arg-type]
+        if parameters is None:
+            return ""
+        short = symbol.qual.removesuffix(".__init__").rsplit(".", 1)[-1]
+        text = signature_text(short, parameters)
+        return text if len(text) <= 300 else text[:297] + "..."
+
+
+def with_changes(finding: Finding, **changes: object) -> Finding:
+    """The same finding, but for some of its fields."""
+    return msgspec.structs.replace(finding, **changes)
+
+
+def role_of(use: Use) -> str:
+    """How a use relies on something, as findings and ``uses`` say it."""
+    return _ROLES.get(use.kind, "use")

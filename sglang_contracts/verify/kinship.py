@@ -1,0 +1,28 @@
+"""Which classes of a release derive from one."""
+
+from __future__ import annotations
+
+from sglang_contracts.surface.catalog import Surface
+from sglang_contracts.surface.model import Class
+from sglang_contracts.surface.resolve import Symbol
+
+
+def derived(surface: Surface, base: Symbol) -> list[Symbol]:
+    """Classes of a release that derive from a base, as far as its methods lead to them."""
+    node = base.node
+    if not isinstance(node, Class):
+        return []
+    found: dict[Symbol, None] = {}
+    for name in node.methods:
+        if name.startswith("__"):
+            continue
+        for place in surface.places(name):
+            module, _, qual = place.partition(":")
+            if not qual or module.startswith("sglang.test"):
+                continue
+            other = surface.find(module, qual)
+            if (other is not None and other.kind == "class" and other != base) and (
+                base in surface.mro(other)
+            ):
+                found[other] = None
+    return list(found)

@@ -1,0 +1,150 @@
+"""Names, attributes and registry keys: whether the present release has what a plugin looks up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sglang_contracts.plugin.model import File, Use, UseKind
+from sglang_contracts.surface.model import Attribute, Class
+from sglang_contracts.surface.model import Value as RecordedValue
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.evaluate import Evaluator
+from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
+from sglang_contracts.verify.reach import Guarded
+
+
+class Lookups(Guarded):
+    """Looks things up by name."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        super().__init__(evaluator)
+        self.written = self._written()
+
+    def _written(self) -> dict[str, list[tuple[int, int, int]]]:
+        """Attribute → places (file, function, line) at which the plugin itself assigns it."""
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for index, file in enumerate(self.files):
+            for use in file.uses:
+                if use.kind is UseKind.WRITE:
+                    name = file.nodes[use.node][2]
+                    found.setdefault(name, []).append((index, use.function, use.line))
+        return found
+
+    def imported(self, node: Sequence[str]) -> Outcome:
+        """``from module import name``."""
+        _, module, name = node
+        lens = self.lens
+        if not lens.covers(module):
+            return UNKNOWN
+        if not lens.has_module(module):
+            symbol = f"{module}:{name}" if name else module
+            # ``from package.Class import x`` is no module at all: it never was one
+            return Outcome(Status.BROKEN, "module", symbol, name=name, detail="module")
+        if not name:
+            return OK
+        found = lens.find(module, name)
+        if found is not None and not self.evaluator.dangling(module, name):
+            return Outcome(Status.OK, found=(found,))
+        owner = Symbol(module, "", "module", lens.module(module))
+        if not lens.covers(f"{module}.{name}") or lens.is_open(owner):
+            return UNKNOWN
+        return Outcome(Status.BROKEN, "import", f"{module}:{name}", owner=owner, name=name)
+
+    def dotted(self, text: str) -> Outcome:
+        """A dotted string."""
+        head = text.partition(":")[0]
+        if not self.lens.covers(head):
+            return UNKNOWN
+        found = self.evaluator.resolve(text)
+        if found is not None:
+            return Outcome(Status.OK, found=(found,))
+        # as far as it leads: beyond a value, or in an open class, nothing can be said
+        parts = text.replace(":", ".").split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            before = self.lens.parse(".".join(parts[:cut]))
+            if before is None:
+                continue
+            if before.kind not in ("module", "class") or self.lens.is_open(before):
+                return UNKNOWN
+            if before.kind == "module" and not self.lens.covers(".".join(parts[: cut + 1])):
+                return UNKNOWN
+            break
+        return Outcome(Status.BROKEN, "attribute", text, name=parts[-1])
+
+    def attribute(self, index: int, file: File, use: Use) -> Outcome:
+        """A read, a write or a probe of an attribute."""
+        _, base, name = file.nodes[use.node]
+        value = self.evaluator.value(index, base)
+        if not value.alternatives:
+            value = self.evaluator.by_attribute(name)
+        if not value.alternatives:
+            return UNKNOWN
+        look = self.evaluator.look(value, name)
+        if look.found:
+            return Outcome(Status.OK, found=look.found, named=value.named)
+        if not look.lost:
+            return UNKNOWN
+        owner = look.lost[0]
+        if use.kind is UseKind.READ and self.supplied(index, use, name, owner):
+            return UNKNOWN
+        if value.named and self.set_upstream(value.named, name):
+            return UNKNOWN
+        symbol = f"{owner.name}.{name}" if owner.qual else f"{owner.module}:{name}"
+        on_object = value.alternatives[0][0] in ("object", "own-object", "super")
+        if use.kind is UseKind.WRITE and self.still_read(owner, name):
+            return UNKNOWN
+        return Outcome(
+            Status.BROKEN,
+            "attribute",
+            symbol,
+            owner=owner,
+            name=name,
+            detail="object" if on_object else "class",
+            named=value.named,
+        )
+
+    def still_read(self, owner: Symbol, name: str) -> bool:
+        """Whether the release reads a name off a class or module that does not define it."""
+        receiver = (owner.qual or owner.module).rsplit(".", 1)[-1]
+        if name in self.lens.readers(receiver):
+            return True
+        return owner.kind == "class" and any(
+            name in method.reads or name in method.calls
+            for each in self.lens.mro(owner)
+            if isinstance(each.node, Class)
+            for method in each.node.methods.values()
+        )
+
+    def supplied(self, index: int, use: Use, name: str, owner: Symbol) -> bool:
+        """Whether the plugin itself sets the attribute before this read can happen."""
+        for file, function, line in self.written.get(name, ()):
+            if (file, function) != (index, use.function) or line < use.line:
+                return True
+        return False
+
+    def set_upstream(self, receiver: str, name: str) -> bool:
+        """Whether the release sets the attribute from outside on what goes by that name."""
+        return len(self.lens.writers(receiver).get(name, ())) > 1
+
+    def registry(self, index: int, file: File, use: Use) -> Outcome:
+        """A table read by a constant key."""
+        if use.kind is not UseKind.ITEM:
+            return UNKNOWN
+        node = file.nodes[use.node]
+        symbol: Symbol | None = None
+        if node[0] == "import" and node[2]:
+            symbol = self.lens.find(node[1], node[2])
+        elif node[0] == "attr":
+            look = self.evaluator.look(self.evaluator.value(index, node[1]), node[2])
+            symbol = look.found[0] if len(look.found) == 1 else None
+        if symbol is None or not isinstance(symbol.node, (RecordedValue, Attribute)):
+            return UNKNOWN
+        keys = symbol.node.keys
+        added = self.lens.registrations(symbol.qual.rsplit(".", 1)[-1])
+        if use.name in keys or use.name in added:
+            return Outcome(Status.OK, found=(symbol,))
+        if not keys and not added:
+            return UNKNOWN
+        return Outcome(
+            Status.BROKEN, "registry", f'{symbol.name}["{use.name}"]', owner=symbol, name=use.name
+        )

@@ -1,0 +1,58 @@
+"""One finding for each rule and symbol, with all its places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sglang_contracts.verify.finding import Finding, Location, Severity
+from sglang_contracts.verify.judging import with_changes
+
+
+def merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """One finding for each rule and symbol, with all its places; the worst severity wins."""
+    held: dict[tuple[str, str, str], Finding] = {}
+    for each in findings:
+        kind = "note" if each.severity is Severity.NOTE else "problem"
+        key = (each.rule, each.symbol, kind)
+        other = held.get(key)
+        if other is None:
+            held[key] = each
+            continue
+        places = tuple(dict.fromkeys((*other.locations, *each.locations)))
+        worst, less = (each, other) if each.severity.rank > other.severity.rank else (other, each)
+        earliest = min(
+            (worst, less), key=lambda one: (one.by_name, one.severity.rank != worst.severity.rank)
+        )
+        held[key] = with_changes(
+            worst,
+            locations=tuple(sorted(places)),
+            by_name=worst.by_name and less.by_name,
+            last_ok=earliest.last_ok,
+            first_broken=earliest.first_broken,
+            suggestion=worst.suggestion or less.suggestion,
+        )
+    ranked = sorted(
+        held.values(),
+        key=lambda one: (-one.severity.rank, one.locations[:1], one.rule, one.symbol),
+    )
+    return tuple(_dedupe(ranked))
+
+
+def _dedupe(ranked: Sequence[Finding]) -> list[Finding]:
+    """The same symbol under two rules at the same places is said once, the weightier first."""
+    kept: list[Finding] = []
+    said: dict[str, set[tuple[str, int]]] = {}
+    clauses: set[tuple[str, str, tuple[Location, ...]]] = set()
+    for each in ranked:
+        if each.clause:  # one change, written down for each class that has the member
+            key = (each.rule, each.symbol.rsplit(".", 1)[-1], each.locations)
+            if key in clauses:
+                continue
+            clauses.add(key)
+        places = {(one.file, one.line) for one in each.locations}
+        covered = said.setdefault(each.symbol, set())
+        if places and places <= covered:
+            continue
+        covered |= places
+        kept.append(each)
+    return kept

@@ -1,0 +1,143 @@
+"""Findings on calls that a signature or a result no longer fits."""
+
+from __future__ import annotations
+
+from sglang_contracts.plugin.model import Use
+from sglang_contracts.surface.model import Function
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.finding import Finding, Severity, Suggestion
+from sglang_contracts.verify.judging import Case
+from sglang_contracts.verify.lost import Lost
+
+
+class Misfits(Lost):
+    """Words what no longer fits."""
+
+    def _misfit(self, case: Case, use: Use) -> Finding | None:
+        outcome = case.entry.outcome
+        owner = outcome.owner
+        if owner is None:
+            return None
+        old, new = self.releases[case.good], self.releases[case.at]
+        before, after = self.catalog.surface(old), self.catalog.surface(new)
+        good = self._good(case).found
+        was = good[0] if good else None
+        severity = self._severity(case)
+        suggestion: Suggestion | None
+        match outcome.detail:
+            case "unknown-keyword" | "ignored-keyword":
+                suggestion = self.replacements.of_keyword(owner, outcome.name, was, before, after)
+                renamed = suggestion is not None and suggestion.evidence in (
+                    "same-position",
+                    "same-annotation",
+                )
+                rule = "parameter-renamed" if renamed else "parameter-removed"
+                symbol = outcome.symbol
+                if not symbol.endswith(f".{outcome.name}"):
+                    symbol = f"{outcome.symbol}({outcome.name})"
+                if owner.qual == "ServerArgs":
+                    rule = "server-arg-removed"
+                if outcome.detail == "ignored-keyword":
+                    severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+            case "missing":
+                rule = "parameter-required"
+                symbol = outcome.symbol
+                if not symbol.endswith(f".{outcome.name}"):
+                    symbol = f"{outcome.symbol}({outcome.name})"
+                suggestion = self.replacements.of_call(owner, outcome.name, new, after)
+            case "keyword-only":
+                rule = "keyword-only"
+                symbol = f"{outcome.symbol}({outcome.name})"
+                suggestion = self.replacements.of_call(owner, outcome.name, new, after)
+            case _:
+                rule = "parameter-removed"
+                symbol = outcome.symbol
+                gone = self._dropped(was, owner, before, after)
+                if gone:
+                    symbol = f"{outcome.symbol}({gone})"
+                suggestion = self.replacements.of_call(owner, "", new, after)
+        return self._base(
+            case,
+            rule=rule,
+            severity=severity,
+            symbol=symbol,
+            locations=self._location(case),
+            suggestion=suggestion,
+            role="call",
+            old=self._signature(was, before),
+            new=self._signature(owner, after),
+        )
+
+    def _dropped(self, was: Symbol | None, now: Symbol, before: object, after: object) -> str:
+        """The one parameter that went, where it was exactly one."""
+        old = self.replacements.parameters(was, before) if was is not None else None  # type: ignore[arg-type]
+        new = self.replacements.parameters(now, after)  # type: ignore[arg-type]
+        if old is None or new is None:
+            return ""
+        names = {each.name for each in new}
+        gone = [each.name for each in old if each.name not in names]
+        return gone[0] if len(gone) == 1 else ""
+
+    def _type(self, case: Case) -> Finding | None:
+        outcome = case.entry.outcome
+        if outcome.owner is None:
+            return None
+        new = self.releases[case.at]
+        after = self.catalog.surface(new)
+        said = self.replacements.contract(outcome.symbol, new)
+        types = after.annotation_type(outcome.owner.module, outcome.new)
+        short = outcome.owner.qual.removesuffix(".__init__").rsplit(".", 1)[-1]
+        suggestion = said
+        if suggestion is None and types:
+            suggestion = Suggestion(
+                f"{short}({types[0].qual})", "signature", note=f"{outcome.name}: {types[0].name}"
+            )
+        elif suggestion is None:
+            suggestion = Suggestion(f"{short}({outcome.name})", "signature", note=outcome.new)
+        return self._base(
+            case,
+            rule="dtype-changed",
+            severity=self._severity(case),
+            symbol=f"{outcome.symbol}({outcome.name})",
+            locations=self._location(case),
+            suggestion=suggestion,
+            role="call",
+            new=outcome.new,
+            detail=f"{outcome.name} is {outcome.new} now",
+        )
+
+    def _retired(self, case: Case) -> Finding | None:
+        outcome = case.entry.outcome
+        if outcome.owner is None:
+            return None
+        new = self.releases[case.at]
+        return self._base(
+            case,
+            rule="retired",
+            severity=self._severity(case),
+            symbol=outcome.symbol,
+            locations=self._location(case),
+            suggestion=self.replacements.of_message(outcome.owner, new, self.catalog.surface(new)),
+            role="call",
+        )
+
+    def _unpack(self, case: Case) -> Finding | None:
+        outcome = case.entry.outcome
+        if outcome.owner is None:
+            return None
+        after = self.catalog.surface(self.releases[case.at])
+        node = outcome.owner.node
+        was = self._good(case).found
+        old = was[0].node.returns if was and isinstance(was[0].node, Function) else ""
+        return self._base(
+            case,
+            rule="return-changed",
+            severity=self._severity(case),
+            symbol=outcome.symbol,
+            locations=self._location(case),
+            suggestion=self.replacements.contract(outcome.symbol, self.releases[case.at])
+            or self.replacements.of_return(outcome.owner, 0, after),
+            role="call",
+            old=old or outcome.name.lstrip("-") + " values",
+            new=(node.returns if isinstance(node, Function) else "") or outcome.new + " values",
+        )

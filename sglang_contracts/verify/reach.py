@@ -1,0 +1,129 @@
+"""Whether the code of a use runs in a release, and what catches its failure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sglang_contracts.plugin import guards
+from sglang_contracts.plugin.model import Attempt, File, Use, UseKind
+from sglang_contracts.verify.evaluate import Evaluator
+from sglang_contracts.verify.outcome import Outcome, Status
+
+_CAUGHT = {
+    "import": guards.IMPORT_ERRORS,
+    "module": guards.IMPORT_ERRORS,
+    "attribute": guards.ATTRIBUTE_ERRORS,
+    "misfit": guards.CALL_ERRORS,
+    "retired": frozenset(
+        {"RuntimeError", "NotImplementedError", "Exception", "BaseException", "*"}
+    ),
+    "unpack": guards.UNPACK_ERRORS,
+    "type": guards.CALL_ERRORS | guards.ATTRIBUTE_ERRORS,
+    "registry": guards.KEY_ERRORS,
+}
+
+
+class Reach(NamedTuple):
+    """Whether the code of a use runs in a release, and what catches its failure."""
+
+    runs: bool
+    caught: bool = False
+    way_out: bool = True
+
+
+class Guarded:
+    """Guards of a plugin, judged in the present release of an evaluator."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.lens = evaluator.lens
+        self.files = evaluator.files
+        self._went: dict[tuple[int, int], bool] = {}
+        self._went_active: set[tuple[int, int]] = set()
+        evaluator.status_of = self.went
+
+    def use(self, index: int, file: File, use: Use) -> Outcome:
+        """One use; the classes above know how."""
+        raise NotImplementedError
+
+    def moved(self) -> None:
+        """The evaluator went to another release."""
+        self._went.clear()
+
+    def reach(self, index: int, guard: int, what: str) -> Reach:
+        """Whether code under a guard runs, and whether a failure of a kind is caught."""
+        file = self.files[index]
+        caught, way_out = False, True
+        while guard:
+            record = file.guards[guard]
+            if record.kind == "typing":
+                return Reach(False)
+            if record.kind == "handler":
+                if self.went(index, record.condition, file.attempts[record.condition]):
+                    return Reach(False)
+            elif record.kind == "try":
+                attempt = file.attempts[record.condition]
+                if not caught and not attempt.raises and self.catches(attempt, what):
+                    caught, way_out = True, attempt.way_out
+            elif record.kind == "if":
+                truth = self.evaluator.condition(index, record.condition)
+                if truth is not None and truth != record.positive:
+                    return Reach(False)
+            guard = record.parent
+        return Reach(True, caught, way_out)
+
+    @staticmethod
+    def catches(attempt: Attempt, what: str) -> bool:
+        """Whether a ``try`` catches that kind of failure."""
+        return bool(_CAUGHT.get(what, frozenset()) & set(attempt.catches))
+
+    def went(self, index: int, number: int, attempt: Attempt) -> bool:
+        """Whether a ``try`` goes through in the present release."""
+        key = (index, number)
+        held = self._went.get(key)
+        if held is not None:
+            return held
+        if key in self._went_active:
+            return True
+        self._went_active.add(key)
+        result = True
+        try:
+            file = self.files[index]
+            for each in self.evaluator.attempts.get(key, ()):
+                use = file.uses[each]
+                if use.kind is UseKind.PROBE:
+                    continue
+                outcome = self.use(index, file, use)
+                if outcome.status is not Status.BROKEN or not self.catches(attempt, outcome.what):
+                    continue
+                if self._inner(index, use.guard, number, outcome.what):
+                    result = False
+                    break
+        finally:
+            self._went_active.discard(key)
+        if not self._went_active:
+            self._went[key] = result
+        return result
+
+    def _inner(self, index: int, guard: int, number: int, what: str) -> bool:
+        """Whether a failure under a guard gets out to that ``try``."""
+        file = self.files[index]
+        while guard:
+            record = file.guards[guard]
+            if record.kind == "try":
+                if record.condition == number:
+                    return True
+                inner = file.attempts[record.condition]
+                if self.catches(inner, what) and not inner.raises:
+                    return False
+            elif record.kind == "handler":
+                if self.went(index, record.condition, file.attempts[record.condition]):
+                    return False
+            elif record.kind == "if":
+                truth = self.evaluator.condition(index, record.condition)
+                if truth is not None and truth != record.positive:
+                    return False
+            elif record.kind == "typing":
+                return False
+            guard = record.parent
+        return False

@@ -1,0 +1,280 @@
+"""Functions of a plugin that upstream calls: hooks, patches, overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sglang_contracts.plugin.model import File, Function, Use, UseKind
+from sglang_contracts.surface.model import Function as Recorded
+from sglang_contracts.surface.model import Parameter, ParameterKind, Role
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.calling import Calling
+from sglang_contracts.verify.evaluate import Evaluator
+from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.signature import Misfit, Shape, misfit, shape
+from sglang_contracts.verify.values import is_weak
+
+_VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
+
+_RARE = 0.15
+"""Share of upstream's call sites below which a new argument is passed on a special path only."""
+
+
+class StandIns(Calling):
+    """Holds a plugin's functions against the calls that upstream makes of them."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        super().__init__(evaluator)
+        self.made = self._made()
+
+    def _made(self) -> set[tuple[int, str]]:
+        """Own classes that the plugin makes instances of itself."""
+        found: set[tuple[int, str]] = set()
+        for index, file in enumerate(self.files):
+            for node in file.nodes:
+                if node[0] == "call":
+                    own = self.evaluator.own_class(index, node[1])
+                    if own is not None:
+                        found.add(own)
+        return found
+
+    def hook(self, index: int, file: File, use: Use) -> Outcome:
+        """A hook's target, and whether its function fits what the target is called with."""
+        outcome = self.dotted(file.nodes[use.node][1])
+        if outcome.status is not Status.OK:
+            return outcome._replace(what="hook") if outcome.status is Status.BROKEN else outcome
+        if not use.value:
+            return outcome
+        own = self.evaluator.own_function(index, use.value)
+        if own is None or len(outcome.found) != 1:
+            return outcome
+        fits = self.replaces(own, outcome.found[0], use.name)
+        return fits if fits is not None and fits.status is Status.BROKEN else outcome
+
+    def patched(self, index: int, use: Use, outcome: Outcome) -> Outcome | None:
+        """An assignment puts a function in place of an upstream one: does it fit?"""
+        if not use.value or outcome.status is not Status.OK or len(outcome.found) != 1:
+            return None
+        own = self.evaluator.own_function(index, use.value)
+        if own is None:
+            return None
+        fits = self.replaces(own, outcome.found[0], "replace")
+        return fits if fits is not None and fits.status is Status.BROKEN else None
+
+    def replaces(self, own: tuple[int, int], target: Symbol, kind: str) -> Outcome | None:
+        """Whether a function of the plugin takes what a target is called with."""
+        record = self.files[own[0]].functions[own[1]]
+        node = target.node
+        if not isinstance(node, Recorded) or kind not in ("replace", "around", "before", "after"):
+            return None
+        if record.wrapped or record.kind in ("property", "overload") or node.role & Role.PROPERTY:
+            return None
+        shift = 1 if kind in ("around", "after") else 0
+        return self.accepts(record, target, shift, bool(target.owner))
+
+    def accepts(
+        self,
+        record: Function,
+        target: Symbol,
+        shift: int,
+        method: bool,
+    ) -> Outcome:
+        """A misfit between upstream's calls of a target and a function that stands in for it."""
+        node = target.node
+        assert isinstance(node, Recorded)
+        own = [
+            Parameter(each.name, ParameterKind(each.kind), "", "..." if each.has_default else "")
+            for each in record.parameters
+        ]
+        theirs = node.parameters
+        if method and not node.role & Role.STATIC:
+            theirs = theirs[1:]
+            if record.kind != "static" and own and own[0].kind <= ParameterKind.POSITIONAL:
+                own = own[1:]
+        own = own[shift:] if shift and own and own[0].kind <= ParameterKind.POSITIONAL else own
+        short = target.qual.rsplit(".", 1)[-1]
+        # what only *args and **kwargs of the target would take is meant for another class
+        strict = [each for each in theirs if each.kind not in _VARIADIC]
+        named = {each.name for each in theirs}
+        own_names = {each.name for each in own}
+        fitting, problems = 0, []
+        for form in self.forms(short, target.owner):
+            if misfit(strict, form) is not None:
+                continue
+            if form.star and not form.positional and not form.keywords:
+                continue
+            problem = misfit(own, form)
+            # a parameter of its own that the target never had is the plugin's affair
+            if (problem is not None and problem.what == "missing") and (
+                form.star or form.double_star or problem.name not in named
+            ):
+                problem = None
+            if problem is None:
+                fitting += 1
+            else:
+                problems.append((problem, form))
+        if not problems:
+            return Outcome(Status.OK, found=(target,)) if fitting else UNKNOWN
+        problem, form = problems[0]
+        return Outcome(
+            Status.BROKEN,
+            "override",
+            target.name,
+            owner=target,
+            name=self._blame(problem, form, theirs, own_names),
+            detail="rare" if len(problems) < _RARE * (fitting + len(problems)) else problem.what,
+        )
+
+    def forms(self, name: str, owner: Symbol | None = None) -> list[Shape]:
+        """The forms in which the release itself calls something of that name.
+
+        With an owner: those that may be meant for an object of that class, as far as what they are
+        called on tells.
+        """
+        return [
+            shape(call)
+            for module, call in self.lens.callers(name)
+            if call.receiver != "super()"
+            and not module.startswith("sglang.test")
+            and (owner is None or self.meant_for(module, call.receiver, owner))
+        ]
+
+    def meant_for(self, module: str, receiver: str, owner: Symbol) -> bool:
+        """Whether a call on a receiver in a module may reach an object of a class."""
+        if receiver == "self":
+            record = self.lens.module(module)
+            if record is None or module == owner.module:
+                return True
+            return any(self.related(self.lens.find(module, each), owner) for each in record.classes)
+        spellings = self.evaluator.known_as.get(receiver, ())
+        if is_weak(receiver) or not spellings:
+            return True
+        return any(self.related(self.lens.parse(each), owner) for each in spellings)
+
+    def related(self, one: Symbol | None, other: Symbol) -> bool:
+        """Whether one of two classes derives from the other."""
+        if one is None or one.kind != "class":
+            return False
+        return other in self.lens.mro(one) or one in self.lens.mro(other)
+
+    @staticmethod
+    def _blame(problem: Misfit, form: Shape, theirs: Sequence[Parameter], own: set[str]) -> str:
+        """The upstream parameter that the plugin's function does not take."""
+        if problem.what == "unknown-keyword":
+            return problem.name
+        for each in theirs:
+            if (each.name not in own and each.kind <= ParameterKind.KEYWORD_ONLY) and (
+                each.kind != ParameterKind.VAR_POSITIONAL
+            ):
+                return each.name
+        return problem.name
+
+    def override(self, index: int, number: int, qualified: str) -> Outcome:
+        """A method of an own class against the upstream method it overrides."""
+        qual, _, name = qualified.rpartition(".")
+        record = self.files[index].functions[number]
+        bases, complete = self.evaluator.upstream_bases(index, qual)
+        if not bases:
+            return UNKNOWN
+        target: Symbol | None = None
+        if name == "__init__":
+            return self.constructed(index, qual, record, bases)
+        for base in bases:
+            target = self.lens.member(base, name)
+            if target is not None:
+                break
+        if target is None:
+            if not complete or any(self.lens.is_open(base) for base in bases):
+                return UNKNOWN
+            called = [each for each in self.lens.callers(name) if each[1].receiver != "super()"]
+            if called:
+                return UNKNOWN
+            if self.mentioned(bases, name):
+                return UNKNOWN
+            return Outcome(
+                Status.BROKEN, "orphan", f"{bases[0].name}.{name}", owner=bases[0], name=name
+            )
+        node = target.node
+        if not isinstance(node, Recorded):
+            return Outcome(Status.OK, found=(target,))
+        if name == "forward" and any(
+            each.rsplit(".", 1)[-1] == "Module" for each in self.lens.externals(bases[0])
+        ):
+            return UNKNOWN  # torch calls it, with whatever the module itself was called with
+        plain = record.kind not in ("property", "overload") and not record.wrapped
+        if not plain or target.kind == "property" or record.stub:
+            return Outcome(Status.OK, found=(target,))
+        return self.accepts(record, target, 0, True)
+
+    def mentioned(self, bases: Sequence[Symbol], name: str) -> bool:
+        """Whether a base's own modules still name the method: a shim looks it up by its name."""
+        seen: set[str] = set()
+        for base in bases:
+            for each in self.lens.mro(base):
+                if each.module in seen:
+                    continue
+                seen.add(each.module)
+                record = self.lens.module(each.module)
+                if record is None:
+                    continue
+                quoted = (f"'{name}'", f'"{name}"')
+                for value in record.values.values():
+                    if name in value.keys or any(q in value.value for q in quoted):
+                        return True
+                for klass in record.classes.values():
+                    for attribute in klass.attributes.values():
+                        if name in attribute.keys or any(q in attribute.value for q in quoted):
+                            return True
+        return False
+
+    def constructed(
+        self, index: int, qual: str, record: Function, bases: Sequence[Symbol]
+    ) -> Outcome:
+        """An own ``__init__`` that may stand in for the base's: it must take what core passes."""
+        if (index, qual) in self.made or record.wrapped or self.elsewhere(index, qual, bases):
+            return UNKNOWN
+        for base in bases:
+            constructor = self.lens.constructor(base)
+            if constructor is None or self.lens.is_open(base):
+                return UNKNOWN
+            theirs = constructor.parameters[1:]
+            own = [
+                Parameter(
+                    each.name, ParameterKind(each.kind), "", "..." if each.has_default else ""
+                )
+                for each in record.parameters
+            ][1:]
+            short = base.qual.rsplit(".", 1)[-1]
+            calls = [form for form in self.forms(short) if misfit(theirs, form) is None]
+            explicit = [each for each in calls if each.positional or each.keywords]
+            if not explicit:
+                return UNKNOWN
+            for form in explicit:
+                problem = misfit(own, form)
+                if problem is not None:
+                    name = self._blame(problem, form, theirs, {each.name for each in own})
+                    return Outcome(
+                        Status.BROKEN,
+                        "override",
+                        f"{base.name}.__init__",
+                        owner=base,
+                        name=name,
+                        detail=problem.what,
+                    )
+            return Outcome(Status.OK, found=(base,))
+        return UNKNOWN
+
+    def elsewhere(self, index: int, qual: str, bases: Sequence[Symbol]) -> bool:
+        """Whether the plugin hands an own class on, so that who makes it cannot be told.
+
+        One that is put in its base's place is made as the base is.
+        """
+        for file_index, file in enumerate(self.files):
+            for use in file.uses:
+                if (use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value) and (
+                    self.evaluator.own_class(file_index, use.value) == (index, qual)
+                ):
+                    return False
+        del bases
+        short = qual.rsplit(".", 1)[-1]
+        return any(short in file.mentions.get(-1, ()) for file in self.files)

@@ -12,7 +12,7 @@ from sglang_contracts.plugin.model import (
     Form,
     UseKind,
 )
-from sglang_contracts.plugin.scope import BUILTINS, DOTTED, IDENTIFIER, LITERALS, Scope
+from sglang_contracts.plugin.scope import DOTTED, IDENTIFIER, LITERALS, Scope
 
 _HARMLESS_CALLS = frozenset({"getLogger", "get_logger", "setLevel", "init_logger", "entry_points"})
 _HOOK_KINDS = frozenset({"replace", "around", "before", "after"})
@@ -141,6 +141,9 @@ class Calls(Conditions):
         callee = self.expr(func)
         before = len(self.file.uses)
         form = self.form(node)
+        listed = self.listed(node)
+        if listed:
+            return listed
         dotted = [
             each
             for each in node.args
@@ -165,6 +168,8 @@ class Calls(Conditions):
         if callee == UNKNOWN:
             if isinstance(func, ast.Name) and func.id in LITERALS:
                 return self.nodes.literal(LITERALS[func.id])
+            if isinstance(func, ast.Name) and func.id == "object":
+                return self.nodes.literal("object")  # a sentinel
             return UNKNOWN
         if self.nodes.op(callee) == "version":
             return callee
@@ -262,14 +267,6 @@ class Calls(Conditions):
         if base and len(names) == 1 and names[0] != "*":
             return self.nodes.add("has", base, names[0])
         return self.nodes.literal("bool")
-
-    def subject(self, node: ast.expr) -> int:
-        """A value; where nothing is known of it, what goes by its name."""
-        base = self.expr(node)
-        name = guards.last_name(node)
-        if base == UNKNOWN and name and name not in BUILTINS and name not in ("self", "cls"):
-            return self.nodes.add("known", name)
-        return base
 
     def call_getattr(self, node: ast.Call) -> int | None:
         """With a default it asks; without, it reads."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 
 from sglang_contracts.plugin import guards
+from sglang_contracts.plugin.membership import Membership
 from sglang_contracts.plugin.model import (
     UNKNOWN,
 )
 from sglang_contracts.plugin.scope import LITERALS, dotted_name
-from sglang_contracts.plugin.texts import Texts
 
 
-class Conditions(Texts):
+class Conditions(Membership):
     """What conditions say."""
 
     def type_checking(self, test: ast.expr) -> bool:
@@ -84,23 +84,35 @@ class Conditions(Texts):
             "truth",
             "own",
             "probe",
+            "takes",
+            "found",
+            "registered",
         }:
             return True
+        if op == "attr" and self.nodes.op(rest[0]) in ("self", "ownclass"):
+            return True  # what the class keeps there may be an answer that was asked for before
         if op == "select" and depth < 4:
             return True
         return bool(op == "literal" and rest[0] in ("None", "true", "false"))
 
     def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
-        """``version >= "0.5.13"``, ``X is not None``."""
+        """``version >= "0.5.13"``, ``X is not None``, ``"x" in dir(y)``."""
+        if isinstance(op, (ast.In, ast.NotIn)):
+            listed = self.member_of(left, right)
+            return self.nodes.add("not", listed) if listed and isinstance(op, ast.NotIn) else listed
+        if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(right, ast.Name):
+            return self.sentinel(left, op, right)
         if (
             isinstance(right, ast.Constant)
             and right.value is None
             and isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq))
         ):
-            value = self.expr(left)
-            if not value or not self.decided(value):
-                return UNKNOWN
-            present = self.nodes.add("truth", value)
+            present = self.module_there(left)
+            if not present:
+                value = self.expr(left)
+                if not value or not self.decided(value):
+                    return UNKNOWN
+                present = self.nodes.add("truth", value)
             return (
                 present
                 if isinstance(op, (ast.IsNot, ast.NotEq))
@@ -126,6 +138,17 @@ class Conditions(Texts):
                     form = self.nodes.table[value][1]
                     return self.nodes.add("version-is", sign, form, constant)
         return UNKNOWN
+
+    def sentinel(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
+        """``x is not MISSING``, where ``x`` is ``getattr(y, "name", MISSING)``."""
+        value, other = self.expr(left), self.expr(right)
+        if not value or not other or self.nodes.op(value) != "probe":
+            return UNKNOWN
+        _, asked, default = self.nodes.table[value]
+        if default != other or self.nodes.op(asked) != "attr":
+            return UNKNOWN
+        has = self.nodes.add("has", *self.nodes.table[asked][1:])
+        return has if isinstance(op, ast.IsNot) else self.nodes.add("not", has)
 
     def version_constant(self, node: ast.expr) -> str | None:
         """``"0.5.13"``, ``Version("0.5.13")``, ``(0, 5, 13)`` as text."""

@@ -70,6 +70,9 @@ class Expressions(Calls):
 
     def ex_Attribute(self, node: ast.Attribute) -> int:
         self.mention(node.attr)
+        listed = self.listed(node)
+        if listed:
+            return listed
         key = dotted_name(node)
         if key and key in self.scope.narrowed:
             narrowed = self.scope.narrowed[key]
@@ -86,6 +89,8 @@ class Expressions(Calls):
         op = self.nodes.op(base)
         if op == "foreign":
             return self.nodes.add("foreign", "", "")
+        if op == "parameters-of":
+            return base
         if op == "version":
             form = {"release": "tuple"}.get(node.attr, self.nodes.table[base][1])
             return self.nodes.add("version", form)
@@ -203,15 +208,19 @@ class Expressions(Calls):
         for each in node.comparators:
             self.expr(each)
         if len(node.ops) == 1:
-            if isinstance(node.ops[0], (ast.In, ast.NotIn)):
-                self.membership(node)
             condition = self.condition(node)
             if condition:
+                self.asked(condition, node)
                 return condition
         return self.nodes.literal("bool")
 
-    def membership(self, node: ast.Compare) -> None:
-        """``"key" in REGISTRY`` asks, and never fails."""
+    def asked(self, condition: int, node: ast.Compare) -> None:
+        """``"name" in dir(x)`` asks, as ``hasattr`` does."""
+        held = self.nodes.table[condition]
+        if held[0] == "not":
+            held = self.nodes.table[held[1]]
+        if held[0] == "has" and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            self.use(UseKind.PROBE, self.nodes.add("attr", *held[1:]), node, name="has")
 
     def ex_Tuple(self, node: ast.Tuple) -> int:
         self.pairs(node)
@@ -335,14 +344,13 @@ class Expressions(Calls):
         self.scope = outer
         return values
 
-    def ex_ListComp(self, node: ast.ListComp) -> int:
-        return self.nodes.add("list", self.comprehension(node, [node.elt])[0])
+    def ex_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> int:
+        value = self.nodes.add("list", self.comprehension(node, [node.elt])[0])
+        return self.listed(node) or value
 
-    def ex_SetComp(self, node: ast.SetComp) -> int:
-        return self.nodes.add("list", self.comprehension(node, [node.elt])[0])
+    ex_SetComp = ex_ListComp
 
-    def ex_GeneratorExp(self, node: ast.GeneratorExp) -> int:
-        return self.nodes.add("list", self.comprehension(node, [node.elt])[0])
+    ex_GeneratorExp = ex_ListComp
 
     def ex_DictComp(self, node: ast.DictComp) -> int:
         return self.nodes.add("dict", self.comprehension(node, [node.key, node.value])[1])

@@ -34,7 +34,9 @@ tried      attempt, body, handler   by whether a ``try`` goes through
 ========== ======================== ============================================================
 
 Conditions are nodes as well: ``always``, ``never``, ``version-is`` (operator, form, constant),
-``has`` (base, name), ``not``, ``and``, ``or``, ``went`` (attempt), ``truth`` (node).
+``has`` (base, name), ``takes`` (function, parameter), ``found`` (dotted), ``registered`` (table,
+key), ``not``, ``and``, ``or``, ``went`` (attempt), ``truth`` (node). ``names-of`` (base) and
+``parameters-of`` (function) are lists of names that such a question is put to.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 3
+EXTRACT_VERSION = 4
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 

@@ -208,10 +208,6 @@ class Core:
         """Make the record of a function."""
         raise NotImplementedError
 
-    def subject(self, node: ast.expr) -> int:
-        """A value; where nothing is known of it, what goes by its name."""
-        raise NotImplementedError
-
     def form(self, node: ast.Call | None = None) -> int:
         """The form of a call, as an index."""
         raise NotImplementedError

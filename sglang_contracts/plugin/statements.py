@@ -247,9 +247,14 @@ class Statements(Definitions):
         return self.nodes.union((one, other))
 
     def do_While(self, node: ast.While) -> None:
+        condition = self.condition(node.test)
         self.expr(node.test)
+        guard = self.guard
+        if condition:
+            guard = self.where(guard, kind="if", condition=condition, line=node.lineno)
         self.loops.append(node)
-        self.branch(node.body)
+        with self.under(guard):
+            self.branch(node.body)
         self.loops.pop()
         self.block(node.orelse)
 
@@ -443,7 +448,7 @@ class Statements(Definitions):
             one, two = after.get(name, UNKNOWN), other.get(name, UNKNOWN)
             if one == two:
                 joined[name] = one
-            elif known:
+            elif known and not (two == UNKNOWN and name not in other and name not in before):
                 joined[name] = self.nodes.add("select", condition, one, two)
             else:
                 joined[name] = self.both(one, two)

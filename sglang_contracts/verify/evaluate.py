@@ -12,7 +12,7 @@ from sglang_contracts.surface.model import (
     Role,
 )
 from sglang_contracts.surface.resolve import Symbol
-from sglang_contracts.verify.members import Members
+from sglang_contracts.verify.asked import Asked
 from sglang_contracts.verify.values import (
     NOTHING,
     Alternative,
@@ -24,7 +24,7 @@ _DEEPEST = 60
 """Nodes that may stand on one another: each takes about ten frames of Python's thousand."""
 
 
-class Evaluator(Members):
+class Evaluator(Asked):
     """Works out nodes in one release after the other; see :meth:`move`."""
 
     def move(self, release: str) -> frozenset[str]:
@@ -255,7 +255,8 @@ class Evaluator(Members):
             if look.found:
                 return look.value
         value, default = self.value(index, node[1]), self.value(index, node[2])
-        if default.alternatives == (("literal", "None"),) or not node[2]:
+        nothing = ((("literal", "None"),), (("literal", "object"),))
+        if default.alternatives in nothing or not node[2]:
             return value
         return self.union([value, default])
 
@@ -425,6 +426,14 @@ class Evaluator(Members):
                 if look.lost:
                     return False
                 return True if look.found else None
+            case "takes":
+                return self.takes(index, held[1], held[2])
+            case "found":
+                return self.module_found(self.files[index].nodes[held[1]][1])
+            case "registered":
+                table = self.table(index, self.files[index].nodes[held[1]])
+                self.lens.touch("release")
+                return self.registered_in(table, held[2]) if table is not None else None
             case "not":
                 inner = self.condition(index, held[1])
                 return None if inner is None else not inner
@@ -484,19 +493,51 @@ class Evaluator(Members):
                 if base.alternatives and base.alternatives[0][0] == "own-module":
                     found = self.own_name(base.alternatives[0][1], held[2])
                     return self.truth(*found, depth=depth + 1) if found is not None else None
+                kept = self.kept_answers(index, held[1], held[2])
+                if kept:
+                    return self.agreed(index, node, kept)
                 return True if look.found and look.found[0].kind in ("method", "class") else None
             case "call":
-                called = self.own_function(index, held[1])
+                called = self.own_function(index, held[1]) or self.own_called(index, held[1])
                 if called is None:
                     return None
                 record = self.files[called[0]].functions[called[1]]
                 answers = {self.truth(called[0], each, depth + 1) for each in record.returns}
                 return answers.pop() if len(answers) == 1 else None
             case (
-                "always" | "never" | "version-is" | "has" | "not" | "and" | "or" | "went" | "truth"
+                "always"
+                | "never"
+                | "version-is"
+                | "has"
+                | "takes"
+                | "found"
+                | "registered"
+                | "not"
+                | "and"
+                | "or"
+                | "went"
+                | "truth"
             ):
                 return self.condition(index, node)
         return None
+
+    def agreed(self, index: int, node: int, kept: Sequence[tuple[int, int]]) -> bool | None:
+        """The answer that all assignments of an attribute agree on."""
+        if (index, node) in self._asking:  # ``self.on = not self.on`` keeps no answer
+            return None
+        self._asking.add((index, node))
+        try:
+            answers = {self.truth(*each) for each in kept}
+        finally:
+            self._asking.discard((index, node))
+        return answers.pop() if len(answers) == 1 else None
+
+    def own_called(self, index: int, node: int) -> tuple[int, int] | None:
+        """The method of the plugin that ``self.method()`` calls."""
+        held = self.files[index].nodes[node]
+        if held[0] != "attr" or self.files[index].nodes[held[1]][0] not in ("self", "ownclass"):
+            return None
+        return self._own_method(index, self.files[index].nodes[held[1]][1], held[2])
 
     def version_is(self, sign: str, form: str, constant: str) -> bool | None:
         """Compare the present release with a constant as the plugin does."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.model import File, Use, UseKind
-from sglang_contracts.surface.model import Attribute, Class
-from sglang_contracts.surface.model import Value as RecordedValue
+from sglang_contracts.surface.model import Class
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
@@ -130,21 +129,12 @@ class Lookups(Guarded):
         """A table read by a constant key."""
         if use.kind is not UseKind.ITEM:
             return UNKNOWN
-        node = file.nodes[use.node]
-        symbol: Symbol | None = None
-        if node[0] == "import" and node[2]:
-            symbol = self.lens.find(node[1], node[2])
-        elif node[0] == "attr":
-            look = self.evaluator.look(self.evaluator.value(index, node[1]), node[2])
-            symbol = look.found[0] if len(look.found) == 1 else None
-        if symbol is None or not isinstance(symbol.node, (RecordedValue, Attribute)):
+        symbol = self.evaluator.table(index, file.nodes[use.node])
+        there = self.evaluator.registered_in(symbol, use.name) if symbol is not None else None
+        if symbol is None or there is None:
             return UNKNOWN
-        keys = symbol.node.keys
-        added = self.lens.registrations(symbol.qual.rsplit(".", 1)[-1])
-        if use.name in keys or use.name in added:
+        if there:
             return Outcome(Status.OK, found=(symbol,))
-        if not keys and not added:
-            return UNKNOWN
         return Outcome(
             Status.BROKEN, "registry", f'{symbol.name}["{use.name}"]', owner=symbol, name=use.name
         )

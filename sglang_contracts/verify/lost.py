@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.surface.model import Attribute, Function
 from sglang_contracts.surface.resolve import Symbol
@@ -106,6 +109,18 @@ class Lost(Judging):
                     return True
         return False
 
+    @staticmethod
+    def _answered(file: File, use: Use) -> bool:
+        """Whether the branch that a failed ``find_spec`` leads to does something equivalent."""
+        for guard in file.guards[1:]:
+            node: Sequence[Any] = file.nodes[guard.condition] if guard.kind == "if" else ("",)
+            positive = guard.positive
+            while node[0] == "not":
+                node, positive = file.nodes[node[1]], not positive
+            if node[0] == "found" and node[1] == use.node and positive and not guard.way_out:
+                return False
+        return True
+
     def _import(self, case: Case, use: Use) -> Finding:
         outcome = case.entry.outcome
         good = self._good(case)
@@ -156,7 +171,9 @@ class Lost(Judging):
             severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
             patch = False
         if use.kind is UseKind.DOTTED and use.name != "import":
-            severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+            asked = use.name == "probe" and self._answered(file, use)
+            most = Severity.NOTE if asked else Severity.WARNING
+            severity = min(severity, most, key=lambda each: each.rank)
         rule = self._lost_rule(outcome, found, suggestion)
         if patch:
             rule = "patch-target-missing"

@@ -247,6 +247,22 @@ def at(name: str, text: str) -> str:
     return f"from sglang.srt.{module} import {symbol}\n{text}\n"
 
 
+LISTED = (
+    ("", "'lost_field' in dir(b)"),
+    ("", "'lost_field' in vars(b)"),
+    ("", "'lost_field' in b.__dict__"),
+    ("", "'lost_field' in Batch.__dataclass_fields__"),
+    (
+        "import dataclasses\nNAMES = {f.name for f in dataclasses.fields(Batch)}",
+        "'lost_field' in NAMES",
+    ),
+    (
+        "import dataclasses\nHAS = 'lost_field' in [f.name for f in dataclasses.fields(Batch)]",
+        "HAS",
+    ),
+)
+"""Ways to ask whether a name is listed: what stands before, and the question."""
+
 _POOL = "    def copy(self, rows, mask=None): return rows\n"
 
 FIXTURES: dict[str, Fixture] = {
@@ -261,6 +277,9 @@ FIXTURES: dict[str, Fixture] = {
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import sglang.srt.gone\n",
             "import sglang.srt\n",
             "from sglang.srt import names\n",
+            "from importlib.util import find_spec\n"
+            "if find_spec('sglang.srt.gone') is None:\n    import sglang.srt.names as m\n"
+            "else:\n    import sglang.srt.gone as m\n",
         ),
     ),
     "symbol-removed": Fixture(
@@ -327,6 +346,27 @@ FIXTURES: dict[str, Fixture] = {
                 "    return o.lost_field",
             ),
             "def f(b):\n    return b.lost_field\n",
+            *(
+                at(
+                    "batch:Batch",
+                    f"{before}\ndef f(b: Batch):\n    if {question}:\n"
+                    "        return b.lost_field\n    return b.kept",
+                )
+                for before, question in LISTED
+            ),
+            at(
+                "batch:Batch",
+                "class A:\n    def __init__(self, b: Batch):\n        self.b = b\n"
+                "        self.has = hasattr(b, 'lost_field')\n"
+                "    def f(self):\n"
+                "        return self.b.lost_field if self.has else self.b.kept",
+            ),
+            at(
+                "batch:Batch",
+                "ABSENT = object()\ndef f(b: Batch):\n"
+                "    rows = getattr(b, 'lost_field', ABSENT)\n"
+                "    if rows is not ABSENT:\n        return b.lost_field\n    return b.kept",
+            ),
         ),
     ),
     "field-renamed": Fixture(
@@ -370,6 +410,16 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("calls:fewer", "fewer(1, 2)"),
             at("calls:fewer", "def f(*a, **k):\n    return fewer(*a, **k)"),
+            at(
+                "calls:fewer",
+                "import inspect\nif 'extra' in inspect.signature(fewer).parameters:\n"
+                "    fewer(1, extra=2)\nelse:\n    fewer(1)",
+            ),
+            at(
+                "calls:fewer",
+                "from inspect import signature\nTAKEN = signature(fewer).parameters.keys()\n"
+                "fewer(1, extra=2) if 'extra' in TAKEN else fewer(1)",
+            ),
             "import sglang\nfrom packaging.version import parse\n"
             + at(
                 "calls:fewer",
@@ -458,7 +508,10 @@ FIXTURES: dict[str, Fixture] = {
     ),
     "registry-removed": Fixture(
         (at("tables:TABLE", "x = TABLE['beta']"),),
-        (at("tables:TABLE", "x = TABLE['alpha']\ny = TABLE.get('beta')"),),
+        (
+            at("tables:TABLE", "x = TABLE['alpha']\ny = TABLE.get('beta')"),
+            at("tables:TABLE", "x = TABLE['beta'] if 'beta' in TABLE else TABLE['alpha']"),
+        ),
     ),
     "obligation-unmet": Fixture(
         (at("pool:Spec", "class Own(Spec):\n    pass"),),

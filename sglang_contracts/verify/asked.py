@@ -1,0 +1,105 @@
+"""Questions that a plugin asks a release: does it have that, does it take this?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sglang_contracts.surface.model import Attribute
+from sglang_contracts.surface.model import Function as Recorded
+from sglang_contracts.surface.model import Value as RecordedValue
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.members import Members
+
+_LASTING = frozenset(
+    {
+        "always",
+        "and",
+        "found",
+        "has",
+        "never",
+        "not",
+        "or",
+        "own",
+        "probe",
+        "registered",
+        "select",
+        "takes",
+        "tried",
+        "truth",
+        "version-is",
+        "went",
+    }
+)
+"""Operations whose truth a release decides: an attribute that keeps one is an answer kept."""
+
+
+class Asked(Members):
+    """Answers to what is asked without failing; None where that cannot be told."""
+
+    def takes(self, index: int, function: int, name: str) -> bool | None:
+        """Whether a function of the release, or of the plugin, has a parameter of that name."""
+        value = self.value(index, function)
+        if len(value.alternatives) != 1:
+            return None
+        match value.alternatives[0]:
+            case ("function", symbol, _) if isinstance(symbol.node, Recorded):
+                return any(each.name == name for each in symbol.node.parameters)
+            case ("class", symbol):
+                constructor = self.lens.constructor(symbol)
+                if constructor is None or self.lens.is_open(symbol):
+                    return None
+                return any(each.name == name for each in constructor.parameters)
+            case ("own-func", file, number, _):
+                own = self.files[file].functions[number].parameters
+                return any(each.name == name for each in own)
+        return None
+
+    def module_found(self, text: str) -> bool | None:
+        """Whether there is a module of that name."""
+        return self.lens.has_module(text) if self.lens.covers(text) else None
+
+    def table(self, index: int, node: Sequence[Any]) -> Symbol | None:
+        """The table of the release that a node is: a value with keys."""
+        symbol: Symbol | None = None
+        if node[0] == "import" and node[2]:
+            symbol = self.lens.find(node[1], node[2])
+        elif node[0] == "attr":
+            look = self.look(self.value(index, node[1]), node[2])
+            symbol = look.found[0] if len(look.found) == 1 else None
+        return symbol if symbol and isinstance(symbol.node, (RecordedValue, Attribute)) else None
+
+    def registered_in(self, table: Symbol, key: str) -> bool | None:
+        """Whether a table has a key, as far as its text and the calls that fill it tell."""
+        assert isinstance(table.node, (RecordedValue, Attribute))
+        added = self.lens.registrations(table.qual.rsplit(".", 1)[-1])
+        if key in table.node.keys or key in added:
+            return True
+        return False if table.node.keys or added else None
+
+    def kept_answers(self, index: int, base: int, name: str) -> list[tuple[int, int]]:
+        """Where an object of the plugin's own keeps an answer: (file, node) of each assignment.
+
+        Empty unless one of them is an answer: what is only ever None here may be set elsewhere.
+        """
+        value = self.value(index, base)
+        owner = value.alternatives[0] if len(value.alternatives) == 1 else ("",)
+        if owner[0] not in ("own-object", "own-class"):
+            return []
+        _, file, qual = owner
+        for _ in range(8):
+            record = self.files[file].classes.get(qual)
+            if record is None or record.open:
+                return []
+            if name in record.attributes:
+                held = [(file, node) for node in record.attributes[name]]
+                return held if any(self.lasting(*each) for each in held) else []
+            owns = [own for base in record.bases if (own := self.own_class(file, base))]
+            if len(owns) != 1:
+                return []
+            file, qual = owns[0]
+        return []
+
+    def lasting(self, index: int, node: int) -> bool:
+        """Whether a node is an answer to a question."""
+        return self.files[index].nodes[node][0] in _LASTING

@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from sglang_contracts.fakes.nested import mapped, tensors
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map
 
 from sglang_contracts.errors import ContractsError
 
@@ -226,7 +226,7 @@ class KunlunTensor(torch.Tensor):  # type: ignore[misc]
     ) -> Any:
         """Launch a kernel of the SDK stand-in; it is opaque but for what it returns."""
         _record(Kind.KERNEL, name)
-        bare_args, bare_kwargs = tree_map(_unwrap, (tuple(args), kwargs))
+        bare_args, bare_kwargs = mapped(_unwrap, (tuple(args), kwargs))
 
         def launch() -> Any:
             with torch.no_grad(), _opaque():
@@ -250,18 +250,15 @@ def _opaque() -> Iterator[None]:
         _opaque_depth[0] -= 1
 
 
-def _unwrap(value: Any) -> Any:
+def _unwrap(value: torch.Tensor) -> torch.Tensor:
     return value.host if isinstance(value, KunlunTensor) else value
 
 
 def _rewrap(out: Any, inputs: Any) -> Any:
     """Results as device tensors; a result that *is* an input comes back as that input."""
-    flat, _ = tree_flatten(inputs)
-    known = {id(value.host): value for value in flat if isinstance(value, KunlunTensor)}
+    known = {id(value.host): value for value in tensors(inputs) if isinstance(value, KunlunTensor)}
 
-    def wrap(value: Any) -> Any:
-        if not isinstance(value, torch.Tensor):
-            return value
+    def wrap(value: torch.Tensor) -> torch.Tensor:
         same = known.get(id(value))
         if same is None:
             return KunlunTensor(value)
@@ -269,7 +266,7 @@ def _rewrap(out: Any, inputs: Any) -> Any:
             raise RuntimeError("the simulated device does not resize tensors in place")
         return same
 
-    return tree_map(wrap, out)
+    return mapped(wrap, out)
 
 
 _SYNCHRONISING = {
@@ -366,13 +363,9 @@ def _finish(step: Callable[[], Any], inputs: Any, to_card: bool) -> Any:
     return _rewrap(out, inputs)
 
 
-def _check_devices(func: Any, args: Sequence[Any], flat: Sequence[Any]) -> None:
+def _check_devices(func: Any, args: Sequence[Any], flat: Sequence[torch.Tensor]) -> None:
     """Hold an operator on the card to operands on the card; host numbers (0-dim) may join."""
-    strangers = [
-        value
-        for value in flat
-        if isinstance(value, torch.Tensor) and not isinstance(value, KunlunTensor) and value.dim()
-    ]
+    strangers = [value for value in flat if not isinstance(value, KunlunTensor) and value.dim()]
     if not strangers:
         return
     if func in _INDEXING and isinstance(args[0], KunlunTensor):
@@ -393,19 +386,18 @@ def _run(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return _to_copy(func, args, kwargs)
     if func is _aten.copy_.default:
         return _copy(args)
-    flat, _ = tree_flatten((args, kwargs))
+    flat = tensors((args, kwargs))
     on_card = any(isinstance(value, KunlunTensor) for value in flat)
     device = kwargs.get("device")
     to_card = _on_card(device) if device is not None else on_card
     if on_card:
         _check_devices(func, args, flat)
         by_mask = func in _INDEXING and any(
-            isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.uint8)
-            for value in tree_flatten(args[1])[0]
+            value.dtype in (torch.bool, torch.uint8) for value in tensors(args[1])
         )
         if func in _SYNCHRONISING or (by_mask and func is _aten.index.Tensor):
             _record(Kind.SYNCHRONISE, func)
-    bare_args, bare_kwargs = tree_map(_unwrap, (tuple(args), dict(kwargs)))
+    bare_args, bare_kwargs = mapped(_unwrap, (tuple(args), kwargs))
     if device is not None:
         bare_kwargs["device"] = torch.device("cpu")
     if bare_kwargs.get("pin_memory"):
@@ -414,11 +406,7 @@ def _run(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return func(*bare_args, **bare_kwargs)
     out = func(*bare_args, **bare_kwargs)
     held = {_key(value.host) for value in flat if isinstance(value, KunlunTensor)}
-    fresh = {
-        _key(value): _bytes(value)
-        for value in tree_flatten(out)[0]
-        if isinstance(value, torch.Tensor) and _key(value) not in held
-    }
+    fresh = {_key(value): _bytes(value) for value in tensors(out) if _key(value) not in held}
     if not fresh and not func._schema.is_mutable:
         return _rewrap(out, (args, kwargs))  # a view, or a number that was recorded above
     _record(Kind.ALLOCATE if func in _FACTORIES else Kind.KERNEL, func, sum(fresh.values()))
@@ -439,7 +427,10 @@ class _Operators(TorchDispatchMode):  # type: ignore[misc]
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Run `func`, see `_run`."""
-        return _run(func, args, kwargs or {})
+        options = kwargs or {}
+        if not types and not _on_card(options.get("device")) and not options.get("pin_memory"):
+            return func(*args, **options)  # no operand is on the card, nor is the result
+        return _run(func, args, options)
 
 
 class _Functions(TorchFunctionMode):  # type: ignore[misc]
@@ -498,8 +489,8 @@ class Graph:
                 new = step()
                 if out is None or new is None:
                     continue
-                for old, fresh in zip(tree_flatten(out)[0], tree_flatten(new)[0], strict=True):
-                    if isinstance(old, torch.Tensor) and old is not fresh:
+                for old, fresh in zip(tensors(out), tensors(new), strict=True):
+                    if old is not fresh:
                         old.copy_(fresh)
 
 

@@ -102,6 +102,15 @@ _HARMLESS = frozenset(
 _METHODS_OF = (str, bytes, dict, list, tuple, set, frozenset)
 
 
+@functools.lru_cache(maxsize=4096)  # a release spells the same few defaults thousands of times
+def _parsed(text: str) -> ast.expr | None:
+    """The expression's tree, which nobody changes; None where it is none."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
 class Evaluator:
     """Evaluates expressions over names that a function looks up.
 
@@ -127,10 +136,9 @@ class Evaluator:
         Raises:
             NoValueError: It cannot be told.
         """
-        try:
-            node = ast.parse(text, mode="eval").body
-        except (SyntaxError, ValueError, RecursionError):
-            raise NoValueError(text) from None
+        node = _parsed(text)
+        if node is None:
+            raise NoValueError(text)
         return self._value(node, names or {})
 
     def _value(self, node: ast.expr, names: dict[str, Any]) -> Any:

@@ -20,6 +20,7 @@ Differences between releases live in :mod:`~sglang_contracts.live.differences`.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -98,9 +99,14 @@ def installed_release() -> str:
         ) from None
 
 
+@functools.lru_cache(maxsize=256)  # the same few constructors, thousands of times
+def _parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
+    return tuple(inspect.signature(function).parameters.values())
+
+
 def accepted(function: Callable[..., Any], values: dict[str, Any]) -> dict[str, Any]:
     """Those of ``values`` that ``function`` has a parameter for (all, if it takes ``**kwargs``)."""
-    parameters = inspect.signature(function).parameters.values()
+    parameters = _parameters(function)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return dict(values)
     names = {parameter.name for parameter in parameters}
@@ -117,7 +123,7 @@ def construct(cls: Any, **values: Any) -> Any:
     chosen = accepted(constructor, values)
     missing = [
         parameter.name
-        for parameter in list(inspect.signature(constructor).parameters.values())[1:]
+        for parameter in _parameters(constructor)[1:]
         if parameter.default is parameter.empty
         and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
         and parameter.name not in chosen

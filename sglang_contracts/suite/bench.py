@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sglang_contracts.contract.layout import layout
 from sglang_contracts.live.build import Geometry
 from sglang_contracts.suite import oracle
-from sglang_contracts.suite.script import Cell, Script, Turn
+from sglang_contracts.suite.script import Cell, Turn
 from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
 
 if TYPE_CHECKING:
@@ -134,9 +134,11 @@ class Pass:
         out: What the layer returned.
         given: The tensor of queries that was handed over.
         writes: The pool's writing methods that were called.
-        before: Keys and values of every layer before, ``[slots, heads, dim]`` (host).
+        before: Keys and values of every layer when the bench last saw them, ``[slots, heads, dim]``
+            (host): what the backend did between two passes shows, too. Empty where the bench does
+            not look.
         after: The same after.
-        untouched: Fields of the batch that the call changed.
+        touched: Fields of the batch, and inputs, that the call changed.
     """
 
     step: Step
@@ -162,6 +164,8 @@ class Bench:
         window: Sliding window of the layers; -1: none.
         device: torch device; None: ``cpu``.
         slots: Slots of the pool; 0: enough for what scripts do.
+        looks: Whether passes note what becomes of the pool, the batch and the inputs; it costs
+            copies of all of them.
     """
 
     def __init__(
@@ -172,8 +176,11 @@ class Bench:
         window: int = -1,
         device: str | None = None,
         slots: int = 0,
+        looks: bool = True,
     ) -> None:
         self.context, self.cell, self.seed, self.window = context, cell, seed, window
+        self.looks = looks
+        self._seen: list[tuple[Any, Any]] | None = None
         self.device = device or "cpu"
         builder = self.builder = context.builder
         subject = context.subject
@@ -287,6 +294,16 @@ class Bench:
                 for buffer, axes in zip(self.buffers(layer), self.axes, strict=True)
             )
 
+    def look(self) -> list[tuple[Any, Any]]:
+        """What the bench last saw in the pool, all layers; it looks now if it has seen nothing."""
+        if self._seen is None:
+            self._seen = [self.raw(layer) for layer in range(LAYERS)]
+        return self._seen
+
+    def forget(self) -> None:
+        """The pool has been changed by the bench itself: what was seen counts no more."""
+        self._seen = None
+
     @staticmethod
     def _by_slot(buffer: Any, axes: Any) -> Any:
         if axes.paged:
@@ -296,6 +313,7 @@ class Bench:
 
     def put(self, layer: int, slots: list[int], keys: Any, values: Any) -> None:
         """Write keys and values to slots by raw index."""
+        self.forget()
         with self.context.unobserved():
             for buffer, axes, rows in zip(
                 self.buffers(layer), self.axes, (keys, values), strict=True
@@ -308,6 +326,7 @@ class Bench:
 
     def fill(self, seed: int | None = None) -> None:
         """Give the whole pool old contents: large, finite, different in every slot."""
+        self.forget()
         number = self.seed + 7 if seed is None else seed
         with self.context.unobserved():
             for layer in range(LAYERS):
@@ -502,8 +521,8 @@ class Bench:
                 k.view(*shape, self.cell.dims[0]) if len(step.loc) else k,
                 v.view(*shape, self.cell.dims[1]) if len(step.loc) else v,
             )
-        before = [self.raw(each) for each in range(LAYERS)]
-        fields = self._snapshot(step.batch)
+        before = self.look() if self.looks else []
+        fields = self._snapshot(step.batch) if self.looks else {}
         self.writes.clear()
         options: dict[str, Any] = {} if save else {"save_kv_cache": False}
         with self.serving(step), self.context.observed():
@@ -517,10 +536,13 @@ class Bench:
                 **options,
             )
         touched = [name for name, value in fields.items() if not self._same(step, name, value)]
-        with self.context.unobserved():
-            for name, before_call, after_call in zip("qkv", (q, k, v), given, strict=True):
-                if not bool((after_call.to("cpu") == before_call).all()):
-                    touched.append(name)
+        self.forget()
+        after = self.look() if self.looks else []
+        if self.looks:
+            with self.context.unobserved():
+                for name, was, now in zip("qkv", (q, k, v), given, strict=True):
+                    if not torch.equal(now.to("cpu"), was):
+                        touched.append(name)
         return Pass(
             step,
             layer,
@@ -531,7 +553,7 @@ class Bench:
             given[0],
             list(self.writes),
             before,
-            [self.raw(each) for each in range(LAYERS)],
+            after,
             touched,
         )
 
@@ -624,10 +646,3 @@ class Bench:
                 return request.number, start + token
             token -= count
         return -1, token
-
-
-def play(context: Context, script: Script, **options: Any) -> tuple[Bench, list[Pass]]:
-    """Run a whole script on a new bench."""
-    bench = Bench(context, script.cell, script.seed, script.window, **options)
-    passes = [done for turn in script.turns for done in bench.run(turn)]
-    return bench, passes

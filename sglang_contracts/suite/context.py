@@ -310,7 +310,31 @@ class Context:
             print_blob=False,
             suppress_health_check=list(hypothesis.HealthCheck),
         )(hypothesis.seed(self.seed)(hypothesis.given(strategy)(attempt)))
-        tried()
+        with _same_draws_everywhere():
+            tried()
+
+
+@contextlib.contextmanager
+def _same_draws_everywhere() -> Iterator[None]:
+    """Keep Hypothesis from drawing numbers that it reads in source files outside site-packages.
+
+    Those are other files in a checkout than in an installed wheel, so one seed would draw other
+    examples; and reading them takes a second. What says so is internal to Hypothesis: where it is
+    not there, all of this is left out.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    kept = getattr(providers, "_get_local_constants", None)
+    nothing = getattr(providers, "Constants", None)
+    if kept is None or nothing is None:
+        yield
+        return
+    empty = nothing()
+    providers._get_local_constants = lambda: empty
+    try:
+        yield
+    finally:
+        providers._get_local_constants = kept
 
 
 _FIELDS = {

@@ -101,6 +101,12 @@ def _slots(loc: tuple[int, ...] | None) -> str:
     return "no vector of slots" if loc is None else f"{len(loc)} slots"
 
 
+def _looked(bench: Bench) -> None:
+    """Where the bench has not looked, nothing has changed for it: that must not pass."""
+    if not bench.looks:
+        raise RuntimeError("this judge needs a bench that looks")
+
+
 def _changed(before: Any, after: Any) -> list[int]:
     """Slots whose content is not what it was."""
     return [int(i) for i in (before != after).flatten(1).any(1).nonzero().flatten()]
@@ -108,6 +114,7 @@ def _changed(before: Any, after: Any) -> list[int]:
 
 def only_own_slots(bench: Bench, done: Pass, saving: bool = True) -> None:
     """Nothing in the pool changes but the batch's own slots of this layer."""
+    _looked(bench)
     own = set(done.step.loc) if saving else set()
     for layer, (before, after) in enumerate(zip(done.before, done.after, strict=True)):
         for part, was, now in zip(("keys", "values"), before, after, strict=True):
@@ -135,6 +142,7 @@ def only_own_slots(bench: Bench, done: Pass, saving: bool = True) -> None:
 
 def written(bench: Bench, done: Pass) -> None:
     """The batch's own slots hold exactly the keys and values that were given."""
+    _looked(bench)
     heads = bench.cell.heads[1]
     keys, values = done.after[done.layer]
     for part, buffer, given in (("keys", keys, done.k), ("values", values, done.v)):
@@ -157,7 +165,12 @@ def written(bench: Bench, done: Pass) -> None:
 
 def untouched(bench: Bench, done: Pass) -> None:
     """Queries, keys, values and the batch's vectors are left as they were."""
+    _looked(bench)
     expect(
         not done.touched,
         f"the backend changed {', '.join(done.touched)} in place {_where(bench, done)}",
     )
+
+
+ON_WHAT_CHANGED = (only_own_slots, written, untouched)
+"""The judges that need a bench which looks at the pool, the batch and the inputs."""

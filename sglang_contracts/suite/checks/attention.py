@@ -69,8 +69,10 @@ def _run(
     cells = context.cells()
     makers = [plain] if callable(plain) else list(plain)
 
+    looks = any(judged in judge.ON_WHAT_CHANGED for judged in judges)
+
     def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed, script.window)
+        bench = Bench(context, script.cell, script.seed, script.window, looks=looks)
         for turn in script.turns:
             for done in bench.run(turn):
                 if not only or done.step.mode in only:
@@ -286,7 +288,7 @@ def _chunked(context: Context) -> None:
     import torch
 
     def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed)
+        bench = Bench(context, script.cell, script.seed, looks=False)
         outs: dict[tuple[int, int, int], Any] = {}
         for turn in script.turns:
             for done in bench.run(turn):
@@ -294,7 +296,7 @@ def _chunked(context: Context) -> None:
                 for token in range(len(done.step.loc)):
                     number, position = bench.owner(done.step, token)
                     outs[number, position, done.layer] = done.out[token]
-        whole = Bench(context, script.cell, script.seed)
+        whole = Bench(context, script.cell, script.seed, looks=False)
         lens = {r.number: len(r.slots) for r in bench.requests.values()}
         turn = Turn("extend", tuple(sorted(lens.items())))
         from sglang_contracts.suite.oracle import TOLERANCE
@@ -445,7 +447,7 @@ def _second(context: Context) -> None:
         return Script(turns, cell)
 
     def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed)
+        bench = Bench(context, script.cell, script.seed, looks=False)
         for turn in script.turns:
             for done in bench.run(turn):
                 bench.compare(done, "the result of a later batch")
@@ -466,7 +468,7 @@ def _foreign(context: Context) -> None:
     import torch
 
     def results(script: Script, fill: int) -> list[Any]:
-        bench = Bench(context, script.cell, script.seed)
+        bench = Bench(context, script.cell, script.seed, looks=False)
         bench.fill(fill)
         return [done.out for turn in script.turns for done in bench.run(turn)]
 
@@ -502,7 +504,7 @@ def _groups(context: Context) -> None:
         raise Inapplicable("no cell of this profile has fewer key heads than query heads")
 
     def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed)
+        bench = Bench(context, script.cell, script.seed, looks=False)
         for turn in script.turns:
             for done in bench.run(turn):
                 bench.compare(done, "the result with grouped heads")
@@ -530,7 +532,7 @@ def _window(context: Context) -> None:
         return [Script(turns, cell, window=window) for window in (1, 2, 8)]
 
     def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed, script.window)
+        bench = Bench(context, script.cell, script.seed, script.window, looks=False)
         for turn in script.turns:
             for done in bench.run(turn):
                 bench.compare(done, "the result within the window")

@@ -43,7 +43,7 @@ def _turns(context: Context, cell: Cell) -> list[Turn]:
 def _watching(context: Context, body: Callable[[Bench, Watch], None]) -> None:
     def run(cell: Cell) -> None:
         with watched(context) as watch:
-            body(Bench(context, cell, device=watch.device), watch)
+            body(Bench(context, cell, device=watch.device, looks=False), watch)
 
     context.explore(_cells(context), None, run)
 
@@ -512,7 +512,7 @@ def _kernels(context: Context) -> None:
         try:
             counting = _counting(targets)
             with counting as calls:
-                bench = Bench(context, cell)
+                bench = Bench(context, cell, looks=False)
                 turns = [(Turn("extend", ((0, 5), (1, 2))), "prefill")]
                 if context.subject.capabilities.prefix_cache:
                     turns.append((Turn("extend", ((0, 3), (2, 4))), "prefill"))
@@ -569,7 +569,7 @@ def _log(context: Context) -> None:
         logger.addHandler(records)
         logger.setLevel(logging.INFO)
         try:
-            bench = Bench(context, cell)
+            bench = Bench(context, cell, looks=False)
             for turn in (
                 Turn("extend", ((0, 5), (1, 2))),
                 Turn("decode", ((1, 1), (0, 1))),

@@ -132,6 +132,7 @@ class Captured:
         self.bench.spying = False
         with self.graph.capture() if self.graph is not None else contextlib.nullcontext():
             self.outs = self._inside()
+        self.bench.forget()  # a capture writes the padding page
 
     def load(self, step: Step) -> None:
         """Copy a real batch into the static tensors; the rest is padding."""
@@ -155,14 +156,15 @@ class Captured:
     def replay(self, step: Step) -> list[Pass]:
         """Replay with a real batch."""
         bench = self.bench
-        before = [bench.raw(layer) for layer in range(LAYERS)]
+        before = bench.look()
         self.load(step)
         self.metadata(capture=False)
         if self.graph is not None:
             self.graph.replay()
         else:
             self.outs = self._inside()
-        after = [bench.raw(layer) for layer in range(LAYERS)]
+        bench.forget()
+        after = bench.look()
         count = len(step.requests)
         passes = []
         for layer in range(LAYERS):

@@ -6,11 +6,13 @@ strings, brackets) and notes the line of each key path, arrays of tables with th
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Sequence
 
 Path = tuple[str | int, ...]
 
+_NEWLINE = re.compile(r"\n")
 _BARE = re.compile(r"[A-Za-z0-9_\-]+")
 _SPACE = re.compile(r"[ \t]*")
 _STRINGS = re.compile(
@@ -32,6 +34,7 @@ class Locator:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._ends = [match.start() for match in _NEWLINE.finditer(text)]
         self._lines: dict[Path, int] = {(): 1}
         self._prefix: Path = ()
         self._counts: dict[Path, int] = {}
@@ -62,7 +65,7 @@ class Locator:
         return len(self._text) if end < 0 else end
 
     def _note(self, path: Path, position: int) -> None:
-        line = self._text.count("\n", 0, position) + 1
+        line = bisect.bisect_left(self._ends, position) + 1
         for length in range(1, len(path) + 1):
             self._lines.setdefault(path[:length], line)
 

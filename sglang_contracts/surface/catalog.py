@@ -76,7 +76,7 @@ def load_catalog(shipped: Path | None = None, user: Path | None = None) -> Catal
 
 
 class _Kept(Generic[T]):
-    """What was worked out last, up to so many bytes; the least recently used goes first."""
+    """What was worked out last, up to so many bytes; spares go first, then the longest unused."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -91,9 +91,11 @@ class _Kept(Generic[T]):
         self._entries.move_to_end(key)
         return entry[0]
 
-    def put(self, key: RecordId, value: T, size: int) -> None:
-        """Keep a value of that size."""
+    def put(self, key: RecordId, value: T, size: int, spare: bool = False) -> None:
+        """Keep a value of that size; a spare one only while there is room."""
         self._entries[key] = (value, size)
+        if spare:
+            self._entries.move_to_end(key, last=False)
         self._size += size
         while self._size > self._limit and len(self._entries) > 1:
             self._size -= self._entries.popitem(last=False)[1][1]
@@ -225,8 +227,17 @@ class Catalog:
     def raw(self, record: RecordId) -> bytes:
         """A frame's bytes."""
         known = self._raw.get(record)
-        if known is not None:
-            return known
+        if known is None:
+            known = self._read(record, {})
+            self._raw.put(record, known, len(known))
+        return known
+
+    def _read(self, record: RecordId, on_the_way: dict[RecordId, bytes]) -> bytes:
+        """A frame's bytes; ``on_the_way`` to them are those of older releases it is recorded from.
+
+        Those are of no use to a walk over releases in order: kept like what was asked for, they
+        would push that out, and every further release would be read from the first one on.
+        """
         release, name = record
         pack = self.pack(release)
         parts = []
@@ -234,10 +245,12 @@ class Catalog:
             at = self.locate(pack.header.base, each)
             if at is None:
                 raise pack.corrupt(f"{name} refers to {each}, which its base does not have")
-            parts.append(self.raw(at))  # as deep as there are releases, at most
-        raw = pack.read(name, b"".join(parts))
-        self._raw.put(record, raw, len(raw))
-        return raw
+            older = on_the_way.get(at) or self._raw.get(at)
+            if older is None:
+                older = on_the_way[at] = self._read(at, on_the_way)  # at most as deep as releases
+                self._raw.put(at, older, len(older), spare=True)
+            parts.append(older)
+        return pack.read(name, b"".join(parts))
 
     def decoded(self, record: RecordId, decoder: Decoder) -> object:
         """A frame, decoded; the last few thousand are kept."""

@@ -8,6 +8,7 @@ classes in other modules, classes assembled at import (``ServerArgs`` since 0.5.
 from __future__ import annotations
 
 import ast
+import bisect
 import re
 from dataclasses import dataclass, field
 from typing import Literal
@@ -118,7 +119,7 @@ class Resolver:
         self._mros: dict[tuple[str, str], tuple[Symbol, ...]] = {}
         self._externals: dict[tuple[str, str], tuple[str, ...]] = {}
         self._types: dict[tuple[str, str], tuple[Symbol, ...]] = {}
-        self._packages: frozenset[str] | None = None
+        self._ordered: list[str] | None = None
 
     def module(self, name: str) -> Module | None:
         """One module's record, or None."""
@@ -135,15 +136,15 @@ class Resolver:
 
     def has_module(self, name: str) -> bool:
         """Whether ``import name`` finds something: a module, or a folder of modules without one."""
-        if self.module(name) is not None:
-            return True
-        if self._packages is None:
-            self._packages = frozenset(
-                each[:end]
-                for each in self.module_names()
-                for end in (i for i, letter in enumerate(each) if letter == ".")
-            )
-        return name in self._packages
+        return self.module(name) is not None or self.is_package(name)
+
+    def is_package(self, name: str) -> bool:
+        """Whether there is a module inside it."""
+        if self._ordered is None:
+            self._ordered = sorted(self.module_names())
+        inside = f"{name}."
+        at = bisect.bisect_left(self._ordered, inside)
+        return at < len(self._ordered) and self._ordered[at].startswith(inside)
 
     def find(self, module: str, dotted: str = "") -> Symbol | None:
         """What ``module`` offers at run time under a dotted name.
@@ -179,6 +180,22 @@ class Resolver:
         for cut in range(len(parts), 0, -1):
             if self.has_module(".".join(parts[:cut])):
                 return self.find(".".join(parts[:cut]), ".".join(parts[cut:]))
+        return None
+
+    def own(self, module: str, name: str) -> Symbol | None:
+        """A class or function of that name in the module's own text; None where it has none.
+
+        A class that the module binds anew below its text is not told apart here.
+        """
+        record = self.module(module)
+        if record is None:
+            return None
+        node = record.classes.get(name)
+        if node is not None and not node.condition & Condition.TYPE_CHECKING:
+            return None if name in record.values else Symbol(module, name, "class", node)
+        function = record.functions.get(name)
+        if function is not None and not function.condition & Condition.TYPE_CHECKING:
+            return Symbol(module, name, "function", function)
         return None
 
     def top(self, module: str, name: str) -> Symbol | None:

@@ -10,14 +10,14 @@ import contextlib
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from sglang_contracts import __version__, paths
 from sglang_contracts.contract.model import SURFACE_KINDS, Clause, Contract, Kind, variant
-from sglang_contracts.contract.ranges import Range, sharp
+from sglang_contracts.contract.ranges import Range, sharp, version
 from sglang_contracts.contract.signature import signature
 from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Flag, Function
@@ -87,8 +87,9 @@ _MEMBER = re.compile(r"([\w.]+:[\w.]+)\.(\w+)")
 class Facts:
     """What the surfaces answer to clauses, over releases in a row.
 
-    Most clauses are on members of a few dozen classes: for those the class's members are looked up
-    once a release. An answer is worked out again only where a module it stands on has changed.
+    Most clauses are on members of a few hundred classes: for those the class's members are looked
+    up once. An answer is worked out again only where a module it stands on has changed; on which
+    members a class has it stands by name, since a class's module changes far more often than they.
 
     Args:
         catalog: All recorded releases.
@@ -97,21 +98,33 @@ class Facts:
 
     def __init__(self, catalog: Catalog, release: str) -> None:
         self.lens = _ClauseLens(catalog, release)
-        self._answers: dict[tuple[str, str], tuple[Any, frozenset[str]]] = {}
         self._plans: dict[str, tuple[tuple[str, str], ...] | None] = {}
         self._holds: dict[tuple[str, ...], bool] = {}
+        self._members: dict[str, frozenset[str] | None] = {}
 
     @property
     def release(self) -> str:
         """The release at hand."""
         return self.lens.release
 
-    def move(self, release: str) -> None:
-        """Go on to another release: what stands on changed modules is forgotten."""
-        changed = self.lens.move(release)
+    def move(self, release: str) -> frozenset[str]:
+        """Go on to another release.
+
+        Returns:
+            What answers stood on and is not what it was.
+        """
         self._holds.clear()
-        for key in [key for key, (_, on) in self._answers.items() if not on.isdisjoint(changed)]:
-            del self._answers[key]
+        changed = set(self.lens.move(release))
+        for owner, was in self._members.items():
+            now = self._look_up_members(owner)
+            if now is was or now == was:
+                continue
+            self._members[owner] = now
+            if now is None or was is None:
+                changed.add(f"class:{owner}")
+            else:
+                changed |= {f"member:{owner}.{name}" for name in now ^ was}
+        return frozenset(changed)
 
     def expected(self, clause: Clause) -> bool:
         """Whether the clause's range says that the release has its subject."""
@@ -127,14 +140,16 @@ class Facts:
         plan = self._plans[clause.id]
         if plan is not None:
             for owner, name in plan:
-                members = self._once("members", owner, functools.partial(self._members, owner))
+                members = self._members_of(owner)
+                self.lens.touch(f"class:{owner}")
                 if members is None:
                     break  # no class of this release: it may still be a module, or come by an alias
+                self.lens.touch(f"member:{owner}.{name}")
                 if name in members:
                     return True
             else:
                 return False
-        found: bool = self._once("found", clause.id, lambda: is_there(clause, self.lens))
+        found: bool = self.lens.once(("found", clause.id), lambda: is_there(clause, self.lens))
         return found
 
     def any_value(self, clause: Clause) -> bool:
@@ -144,27 +159,35 @@ class Facts:
 
     def parameters(self, clause: Clause) -> tuple[str, tuple[str, ...]] | None:
         """Name and canonical parameters of a clause's function; None where it is none."""
-        found: tuple[str, tuple[str, ...]] | None = self._once(
-            "parameters", clause.id, lambda: self._parameters(clause)
+        found: tuple[str, tuple[str, ...]] | None = self.lens.once(
+            ("parameters", clause.id), lambda: self._parameters(clause)
         )
         return found
 
     def has(self, spelling: str) -> bool:
         """Whether the release has something under this spelling."""
-        found: bool = self._once("has", spelling, lambda: exists(self.lens, spelling))
+        found: bool = self.lens.once(("has", spelling), lambda: exists(self.lens, spelling))
         return found
 
-    def _once(self, what: str, key: str, work: Callable[[], Any]) -> Any:
-        known = self._answers.get((what, key))
-        if known is None:
-            known = self._answers[what, key] = self.lens.track(work)
-        return known[0]
+    def _members_of(self, owner: str) -> frozenset[str] | None:
+        """Names a class has; None where the release has no such class."""
+        if owner not in self._members:
+            # Looked up apart: who asks stands on one member's name, not on the class's modules.
+            frames, self.lens.frames = self.lens.frames, []
+            try:
+                self._members[owner] = self._look_up_members(owner)
+            finally:
+                self.lens.frames = frames
+        return self._members[owner]
 
-    def _members(self, spelling: str) -> set[str] | None:
-        symbol = self.lens.parse(spelling)
-        if symbol is None or symbol.kind != "class":
-            return None
-        return self.lens.member_names(symbol)
+    def _look_up_members(self, owner: str) -> frozenset[str] | None:
+        def work() -> frozenset[str] | None:
+            symbol = self.lens.parse(owner)
+            if symbol is None or symbol.kind != "class":
+                return None
+            return frozenset(self.lens.member_names(symbol))
+
+        return self.lens.once(("members", owner), work)
 
     def _parameters(self, clause: Clause) -> tuple[str, tuple[str, ...]] | None:
         found = next(filter(None, map(self.lens.parse, clause.symbols)), None)
@@ -248,16 +271,72 @@ def _walk(
     progress: Progress | None = None,
 ) -> Iterator[list[Finding]]:
     """Findings of each release, in order."""
-    facts: Facts | None = None
+    answers: _Answers | None = None
     for done, release in enumerate(releases, 1):
-        if facts is None:
-            facts = Facts(catalog, catalog.known(release))
+        if answers is None:
+            answers = _Answers(checked, Facts(catalog, catalog.known(release)))
         else:
-            facts.move(catalog.known(release))
-        problems = (check_clause(contract, clause, facts) for contract, clause in checked)
-        yield [each for each in problems if each is not None]
+            answers.move(catalog.known(release))
+        yield answers.findings()
         if progress:
             progress(done, len(releases))
+
+
+class _Answers:
+    """What is wrong with each clause, over releases in a row.
+
+    A clause is asked again only where its answer may be another: a module it stands on changed, or
+    one of the versions that its ranges name was reached.
+
+    Args:
+        checked: The clauses.
+        facts: What the release to begin with answers to them.
+    """
+
+    def __init__(self, checked: Sequence[tuple[Contract, Clause]], facts: Facts) -> None:
+        self._checked = checked
+        self._facts = facts
+        self._wrong: dict[int, Finding] = {}
+        self._stands_on: dict[str, set[int]] = {}
+        self._bounds: dict[str, set[int]] = {}
+        for number, (_, clause) in enumerate(checked):
+            for bound in _versions(clause):
+                self._bounds.setdefault(bound, set()).add(number)
+        self._ask(range(len(checked)))
+
+    def move(self, release: str) -> None:
+        """Go on to another release."""
+        ends = sorted((version(self._facts.release), version(release)))
+        again = set(self._wrong)  # what is wrong says of which release
+        for name in self._facts.move(release):
+            again |= self._stands_on.pop(name, set())
+        for bound, numbers in self._bounds.items():
+            if ends[0] <= version(bound) <= ends[1]:
+                again |= numbers
+        self._ask(sorted(again))
+
+    def findings(self) -> list[Finding]:
+        """What is wrong in the release at hand, in the clauses' order."""
+        return [self._wrong[number] for number in sorted(self._wrong)]
+
+    def _ask(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            contract, clause = self._checked[number]
+            found, names = self._facts.lens.track(
+                functools.partial(check_clause, contract, clause, self._facts)
+            )
+            self._wrong.pop(number, None)
+            if found is not None:
+                self._wrong[number] = found
+            for name in names:
+                self._stands_on.setdefault(name, set()).add(number)
+
+
+def _versions(clause: Clause) -> set[str]:
+    """Every version that a clause's ranges name."""
+    ranges = [clause.sglang, *(each.sglang for each in clause.parameters)]
+    ranges += [each.sglang for each in clause.replaced_by]
+    return {bound for parts in ranges for bound in Range.of(parts).bounds()}
 
 
 class _Help:
@@ -310,7 +389,7 @@ def _helping(
 
 
 _WORTH_SHARING = 100_000
-_SHARE = 0.5
+_SHARE = 0.4
 """Of the releases, the newest, that the second process takes: they are larger; it starts later."""
 _shared: list[Callable[[], list[list[Finding]]]] = []
 """Handed over by forking: a closure cannot be pickled."""

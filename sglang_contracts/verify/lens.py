@@ -61,7 +61,8 @@ class Lens(Surface):
         found = frozenset(names)
         return self._sets.setdefault(found, found)
 
-    def _cached(self, key: Key, work: Callable[[], T]) -> T:
+    def once(self, key: Key, work: Callable[[], T]) -> T:
+        """An answer, worked out again only after a module it stands on has changed."""
         held = self._answers.get(key, _NEVER)
         if held is not _NEVER:
             if self.frames:
@@ -85,7 +86,7 @@ class Lens(Surface):
         self.release = release
         for cached in ("_names", "_flags"):
             self.__dict__.pop(cached, None)
-        self._packages = None
+        self._ordered = None
         self._by_receiver = None
         self._tops.clear()
         self._mros.clear()
@@ -114,16 +115,7 @@ class Lens(Surface):
     def _state(self, name: str) -> object:
         """What a module is in this release: its record, or whether a folder of modules is there."""
         record = self.catalog.locate(self.release, f"m:{name}")
-        return record if record is not None else self._is_package(name)
-
-    def _is_package(self, name: str) -> bool:
-        if self._packages is None:
-            self._packages = frozenset(
-                each[:end]
-                for each in self.module_names()
-                for end in (i for i, letter in enumerate(each) if letter == ".")
-            )
-        return name in self._packages
+        return record if record is not None else self.is_package(name)
 
     # -- what a Surface answers, tracked -----------------------------------------------------------
 
@@ -168,25 +160,35 @@ class Lens(Surface):
 
     def find(self, module: str, dotted: str = "") -> Symbol | None:
         """As :class:`Surface` answers, tracked."""
-        return self._cached(
+        if dotted and "." not in dotted:
+            own = self.own(module, dotted)  # quicker than to remember it
+            if own is not None:
+                return own
+        return self.once(
             ("find", module, dotted), lambda: super(Lens, self).find(module, dotted)
         )
 
     def parse(self, name: str) -> Symbol | None:
         """As :class:`Surface` answers, tracked."""
-        return self._cached(("parse", name), lambda: super(Lens, self).parse(name))
+        module, colon, qual = name.partition(":")
+        if colon:
+            return self.find(module, qual)
+        return self.once(("parse", name), lambda: super(Lens, self).parse(name))
 
     def member(self, owner: Symbol, name: str) -> Symbol | None:
         """As :class:`Surface` answers, tracked."""
-        return self._cached(
+        return self.once(
             ("member", owner.module, owner.qual, name),
             lambda: super(Lens, self).member(owner, name),
         )
 
     def _top(self, module: str, name: str, seen: frozenset[tuple[str, str]]) -> Symbol | None:
+        own = self.own(module, name)
+        if own is not None:
+            return own
         key = ("top", module, name)
         if key in self._answers or not seen:
-            return self._cached(key, lambda: super(Lens, self)._top(module, name, seen))
+            return self.once(key, lambda: super(Lens, self)._top(module, name, seen))
         # inside a cycle of stars an answer may be partial: it is not kept
         self._tops.pop((module, name), None)
         return super()._top(module, name, seen)
@@ -198,12 +200,12 @@ class Lens(Surface):
             self.touch(owner.module)  # the class came with its node: it was looked at before
             return super(Lens, self).mro(owner)
 
-        return self._cached(("mro", owner.module, owner.qual), work)
+        return self.once(("mro", owner.module, owner.qual), work)
 
     def annotation_type(self, module: str, text: str) -> tuple[Symbol, ...]:
         """As :class:`Surface` answers, tracked."""
         if not text:
             return ()
-        return self._cached(
+        return self.once(
             ("type", module, text), lambda: super(Lens, self).annotation_type(module, text)
         )

@@ -92,10 +92,11 @@ def coverage(
     """
     out: dict[str, list[int]] = {}
     mined: dict[str, set[str]] = {}
-    # From the newest back: what one release was seen to read need not be looked for in another.
+    # Ascending, since each is recorded as the difference from the one before; what one release was
+    # seen to read need not be looked for in another.
     # Of a release and its post releases the last will do.
     last = {Version(release).release: release for release in releases}
-    for release in list(last.values())[: -_COVERED - 1 : -1]:
+    for release in list(last.values())[-_COVERED:]:
         surface = catalog.surface(release)
         for contract in contracts:
             if contract.known_as and contract.targets:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sglang_contracts.contract import Range, load_contracts
-from sglang_contracts.contract.model import Kind
+from sglang_contracts.contract.model import Kind, Replacement, Variant
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.surface.spelling import look_up
@@ -45,6 +45,36 @@ def test_all_contracts_hold_in_all_releases(catalog, contracts, own_cache):
     assert report.facts["clauses"] == planned > 3000
     assert report.facts["checked"] == planned * len(catalog.releases)
     assert len(catalog.releases) >= 62
+
+
+def test_releases_in_a_row_are_answered_as_each_alone(catalog, contracts, own_cache):
+    """A clause is asked again only where something changed: that must not hide what is wrong."""
+    releases = catalog.releases[-12:]
+
+    def wrong(number, clause):
+        if number % 20 == 0:  # up to the middle, whatever is true
+            return msgspec.structs.replace(clause, sglang=(f"<{releases[7]}",))
+        if number % 20 == 1:
+            gone = Replacement("sglang.srt.nowhere:Nothing", (f"<{releases[9]}",))
+            return msgspec.structs.replace(clause, replaced_by=(gone,))
+        if number % 4 == 2 and clause.parameters:
+            nobody = Variant((f">={releases[5]}",), ("nobody",))
+            return msgspec.structs.replace(clause, parameters=(nobody,))
+        return clause
+
+    broken = [
+        msgspec.structs.replace(
+            contract, clauses=tuple(map(wrong, range(len(contract.clauses)), contract.clauses))
+        )
+        for contract in contracts
+        if contract.id in ("forward-batch", "attention-backend", "kv-pool-mha")
+    ]
+    together = verify_contracts(broken, catalog, releases)
+    for report in together.releases:
+        alone = verify_contracts(broken, catalog, [report.release]).releases[0]
+        assert report.findings == alone.findings
+    rules = {each.rule for report in together.releases for each in report.findings}
+    assert rules == {"clause-bounds", "clause-signature", "clause-replacement"}
 
 
 def test_a_kept_answer_is_the_same_answer(catalog, contracts, own_cache):

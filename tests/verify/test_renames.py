@@ -21,7 +21,7 @@ class Renamed(Surface):
         super().__init__(catalog, release)
         original = catalog.surface(release)
         original.has_module("nowhere")  # which folders there are is the same: work it out once
-        self._packages = original._packages
+        self._ordered = original._ordered
         self.__dict__["_names"] = original.module_names()
         self._changed = (module, qual.split("."), old, new)
 

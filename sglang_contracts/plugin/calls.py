@@ -35,7 +35,7 @@ class Calls(Conditions):
                     ):
                         pass
                     continue
-                value = self.expr(arg)
+                value = self.argument(arg)
                 if not record.star:
                     record.positional.append(value)
                     record.names.append(arg.id if isinstance(arg, ast.Name) else "")
@@ -45,7 +45,7 @@ class Calls(Conditions):
                     self.expand(record, keyword.value)
                 else:
                     self.mention(keyword.arg)
-                    record.keywords[keyword.arg] = self.expr(keyword.value)
+                    record.keywords[keyword.arg] = self.argument(keyword.value)
         key = (
             tuple(record.positional),
             tuple(record.names),
@@ -132,12 +132,9 @@ class Calls(Conditions):
                 self.expr(func)
                 return value if node.args else UNKNOWN
             return UNKNOWN
-        if (
-            name in ("version", "get_distribution")
-            and node.args
-            and self.texts(node.args[0]) == ["sglang"]
-        ):
-            return self.nodes.add("version", "text")
+        version = self.version_call(node, name)
+        if version:
+            return version
         callee = self.expr(func)
         before = len(self.file.uses)
         form = self.form(node)
@@ -154,13 +151,8 @@ class Calls(Conditions):
         if len(dotted) > 1 and not self.quiet:
             self.mark_group(node, before)
             self.same_thing(node, dotted)
-        if self.wraps_version(node, form):
-            return self.nodes.add(
-                "version",
-                "parsed"
-                if name in ("parse", "Version", "V", "parse_version", "LooseVersion")
-                else "tuple",
-            )
+        if self.is_version(callee):
+            return self.nodes.add("call", callee, form)
         self.hook(node, UNKNOWN, decorator=False)
         self.patch_call(node, form)
         if name in ("update",) and isinstance(func, ast.Attribute):
@@ -171,8 +163,6 @@ class Calls(Conditions):
             if isinstance(func, ast.Name) and func.id == "object":
                 return self.nodes.literal("object")  # a sentinel
             return UNKNOWN
-        if self.nodes.op(callee) == "version":
-            return callee
         value = self.nodes.add("call", callee, form)
         if not self.quiet:
             self.use(UseKind.CALL, value, node if not isinstance(func, ast.Attribute) else func)
@@ -185,27 +175,6 @@ class Calls(Conditions):
             for text in self.texts(node.args[0])[:8]:
                 if text != "*" and len(text) < 60 and not DOTTED.match(text):
                     self.use(UseKind.REGISTER, callee, node, name=text)
-
-    def wraps_version(self, node: ast.Call, form: int) -> bool:
-        """Whether a call makes something of SGLang's version: ``parse(sglang.__version__)``."""
-        record = self.file.forms[form]
-        values = record.positional[:2]
-        return any(value and self.nodes.op(value) == "version" for value in values) or any(
-            isinstance(arg, (ast.GeneratorExp, ast.ListComp)) and self._version_in(arg)
-            for arg in node.args
-        )
-
-    def _version_in(self, node: ast.expr) -> bool:
-        with self.silently():
-            for part in ast.walk(node):
-                if isinstance(part, (ast.Name, ast.Attribute)):
-                    try:
-                        value = self.expr(part)
-                    except RecursionError:
-                        return False
-                    if value and self.nodes.op(value) == "version":
-                        return True
-        return False
 
     def update_dict(self, func: ast.Attribute, node: ast.Call) -> None:
         """``kw.update(a=…)`` adds keys to a dict that flows into a call."""
@@ -274,6 +243,8 @@ class Calls(Conditions):
             return None
         base = self.subject(node.args[0])
         default = self.expr(node.args[2]) if len(node.args) > 2 else UNKNOWN
+        if any(self.version_attribute(base, name) for name in self.texts(node.args[1])):
+            return self.nodes.add("version")
         names = self.texts(node.args[1])
         if base == UNKNOWN:
             return UNKNOWN
@@ -342,6 +313,9 @@ class Calls(Conditions):
 
     def call_list(self, node: ast.Call) -> int | None:
         """A container of the same elements."""
+        numbers = self.numbers(node)
+        if numbers:
+            return numbers
         values = [self.expr(arg) for arg in node.args]
         if values and values[0]:
             return self.nodes.add("list", self.nodes.add("iter", values[0]))
@@ -373,6 +347,13 @@ class Calls(Conditions):
 
     def dynamic_import(self, node: ast.Call, name: str) -> int:
         """``importlib.import_module("sglang…")`` and its kin."""
+        chosen = node.args[0]
+        if isinstance(chosen, ast.IfExp) and self.condition(chosen.test):
+            ways = [
+                ast.copy_location(ast.Call(node.func, [way, *node.args[1:]], node.keywords), node)
+                for way in (chosen.body, chosen.orelse)
+            ]
+            return self.expr(ast.copy_location(ast.IfExp(chosen.test, *ways), node))
         for keyword in node.keywords:
             self.expr(keyword.value)
         texts = self.texts(node.args[0])

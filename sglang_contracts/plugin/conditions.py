@@ -5,14 +5,20 @@ from __future__ import annotations
 import ast
 
 from sglang_contracts.plugin import guards
-from sglang_contracts.plugin.membership import Membership
 from sglang_contracts.plugin.model import (
     UNKNOWN,
 )
 from sglang_contracts.plugin.scope import LITERALS, dotted_name
+from sglang_contracts.plugin.versions import Versions
+
+ANSWERS = frozenset(
+    {"compare", "has", "takes", "found", "registered", "not", "and", "or", "went", "truth"}
+    | {"always", "never"}
+)
+"""Operations whose value is an answer about the release."""
 
 
-class Conditions(Membership):
+class Conditions(Versions):
     """What conditions say."""
 
     def type_checking(self, test: ast.expr) -> bool:
@@ -42,6 +48,13 @@ class Conditions(Membership):
                 return UNKNOWN
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self.comparison(left, op, right)
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                sides = [left, *others]
+                parts = [
+                    self.comparison(one, op, other)
+                    for one, op, other in zip(sides, ops, sides[1:], strict=False)
+                ]
+                return UNKNOWN if UNKNOWN in parts else self.nodes.add("and", *parts)
             case ast.Call(func=ast.Name(id="hasattr"), args=[subject, name]):
                 base = self.subject(subject)
                 names = self.texts(name)
@@ -49,13 +62,15 @@ class Conditions(Membership):
                     found = [self.nodes.add("has", base, each) for each in names]
                     return found[0] if len(found) == 1 else UNKNOWN
                 return UNKNOWN
-            case ast.Call(func=func, args=[]) if isinstance(func, (ast.Name, ast.Attribute)):
-                callee = self.expr(func)
-                if callee and self.nodes.op(callee) in ("ownfunc", "own", "attr"):
-                    return self.nodes.add("truth", self.nodes.add("call", callee, self.form()))
-                return UNKNOWN
             case ast.Call(func=ast.Name(id="callable"), args=[subject]):
                 return self._condition(subject)
+            case ast.Call(func=ast.Name(id="bool"), args=[subject]):
+                return self._condition(subject)
+            case ast.Call(func=func) if isinstance(func, (ast.Name, ast.Attribute)):
+                callee = self.expr(func)
+                if callee and (self.is_version(callee) or self.decides(test, callee)):
+                    return self.nodes.add("truth", self.nodes.add("call", callee, self.form(test)))
+                return UNKNOWN
             case ast.NamedExpr(value=value):
                 return self._condition(value)
             case ast.Constant(value=value):
@@ -73,7 +88,7 @@ class Conditions(Membership):
         op, *rest = self.nodes.table[node]
         if op in {
             "tried",
-            "version-is",
+            "compare",
             "has",
             "not",
             "and",
@@ -93,13 +108,23 @@ class Conditions(Membership):
             return True  # what the class keeps there may be an answer that was asked for before
         if op == "select" and depth < 4:
             return True
+        if op == "call":
+            if self.is_version(rest[0]):
+                return True
+            return self.nodes.op(rest[0]) in ("ownfunc", "own") and (
+                self.takes_version(rest[1]) or not self.file.forms[rest[1]].positional
+            )
+        if op == "attr" and self.nodes.op(rest[0]) == "own":
+            return True
         return bool(op == "literal" and rest[0] in ("None", "true", "false"))
 
     def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
         """``version >= "0.5.13"``, ``X is not None``, ``"x" in dir(y)``."""
         if isinstance(op, (ast.In, ast.NotIn)):
             listed = self.member_of(left, right)
-            return self.nodes.add("not", listed) if listed and isinstance(op, ast.NotIn) else listed
+            if not listed:
+                return self.compare(left, op, right)
+            return self.nodes.add("not", listed) if isinstance(op, ast.NotIn) else listed
         if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(right, ast.Name):
             return self.sentinel(left, op, right)
         if (
@@ -118,26 +143,7 @@ class Conditions(Membership):
                 if isinstance(op, (ast.IsNot, ast.NotEq))
                 else self.nodes.add("not", present)
             )
-        symbols = {
-            ast.Lt: "<",
-            ast.LtE: "<=",
-            ast.Gt: ">",
-            ast.GtE: ">=",
-            ast.Eq: "==",
-            ast.NotEq: "!=",
-        }
-        symbol = symbols.get(type(op), "")
-        if not symbol:
-            return UNKNOWN
-        swapped = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-        for one, other, sign in ((left, right, symbol), (right, left, swapped[symbol])):
-            value = self.expr(one)
-            if value and self.nodes.op(value) == "version":
-                constant = self.version_constant(other)
-                if constant is not None:
-                    form = self.nodes.table[value][1]
-                    return self.nodes.add("version-is", sign, form, constant)
-        return UNKNOWN
+        return self.compare(left, op, right)
 
     def sentinel(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
         """``x is not MISSING``, where ``x`` is ``getattr(y, "name", MISSING)``."""
@@ -149,22 +155,6 @@ class Conditions(Membership):
             return UNKNOWN
         has = self.nodes.add("has", *self.nodes.table[asked][1:])
         return has if isinstance(op, ast.IsNot) else self.nodes.add("not", has)
-
-    def version_constant(self, node: ast.expr) -> str | None:
-        """``"0.5.13"``, ``Version("0.5.13")``, ``(0, 5, 13)`` as text."""
-        if isinstance(node, ast.Call) and node.args:
-            return self.version_constant(node.args[0])
-        if isinstance(node, (ast.Tuple, ast.List)):
-            numbers = [each.value for each in node.elts if isinstance(each, ast.Constant)]
-            if len(numbers) == len(node.elts) and all(isinstance(n, (int, str)) for n in numbers):
-                return ".".join(str(n) for n in numbers)
-            return None
-        if isinstance(node, ast.Attribute):
-            inner = self.version_constant(node.value)
-            if inner is not None:
-                return inner
-        texts = self.texts(node)
-        return texts[0] if len(texts) == 1 and texts[0] != "*" else None
 
     def instance_of(self, classes: ast.expr) -> int:
         """The value an ``isinstance`` against these classes leaves."""

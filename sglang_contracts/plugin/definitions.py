@@ -84,6 +84,8 @@ class Definitions(Expressions):
                 value = self.nodes.add("import", module, alias.name)
                 place = alias if hasattr(alias, "lineno") else node
                 self.use(UseKind.IMPORT, value, place)
+                if self.version_import(module, alias.name):
+                    value = self.nodes.add("version")
             elif own:
                 value = self.nodes.add("own", module, alias.name)
             else:
@@ -219,7 +221,7 @@ class Definitions(Expressions):
     def function_body(self, node: ast.AST, index: int) -> None:
         """Walk a queued body."""
         if isinstance(node, ast.Lambda):
-            self.file.functions[index].returns.append(self.expr(node.body))
+            self.returned(index, self.expr(node.body))
             return
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         record = self.file.functions[index]

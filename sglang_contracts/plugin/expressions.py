@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sglang_contracts.plugin import guards
 from sglang_contracts.plugin.calls import Calls
+from sglang_contracts.plugin.conditions import ANSWERS
 from sglang_contracts.plugin.model import (
     UNKNOWN,
     UseKind,
@@ -91,11 +92,10 @@ class Expressions(Calls):
             return self.nodes.add("foreign", "", "")
         if op == "parameters-of":
             return base
-        if op == "version":
-            form = {"release": "tuple"}.get(node.attr, self.nodes.table[base][1])
-            return self.nodes.add("version", form)
-        if node.attr == "__version__" and self.nodes.table[base][:2] == ("import", "sglang"):
-            return self.nodes.add("version", "text")
+        if self.is_version(base):
+            return self.nodes.add("attr", base, node.attr)
+        if self.version_attribute(base, node.attr):
+            return self.nodes.add("version")
         value = self.nodes.add("attr", base, node.attr)
         self.use(UseKind.READ, value, node)
         return value
@@ -117,8 +117,6 @@ class Expressions(Calls):
         self.expr(node.slice)
         if base == UNKNOWN:
             return UNKNOWN
-        if self.nodes.op(base) == "version":
-            return base
         texts = self.texts(node.slice)
         if len(texts) == 1 and texts[0] != "*":
             self.use(UseKind.ITEM, base, node, name=texts[0])
@@ -126,10 +124,21 @@ class Expressions(Calls):
                 return self.nodes.add("dotted", texts[0])
             return self.nodes.add("item", base, texts[0])
         if isinstance(node.slice, ast.Slice):
-            return base
+            return self.sliced(base, node.slice)
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
             return self.nodes.add("unpack", base, node.slice.value, -1)
         return self.nodes.add("item", base, None)
+
+    def sliced(self, base: int, cut: ast.Slice) -> int:
+        """A part of a sequence, by constant bounds where it matters which."""
+        bounds = [
+            each.value if isinstance(each, ast.Constant) else None
+            for each in (cut.lower, cut.upper)
+        ]
+        given = [each for each in (cut.lower, cut.upper) if each is not None]
+        if cut.step is None and all(isinstance(each, ast.Constant) for each in given):
+            return self.nodes.add("slice", base, *bounds)
+        return base
 
     def ex_IfExp(self, node: ast.IfExp) -> int:
         condition = self.condition(node.test)
@@ -185,11 +194,18 @@ class Expressions(Calls):
             self.narrow(each, positive)
         self.guard = outer
         self.scope.names, self.scope.narrowed = saved, narrowed
+        if all(self.answers(value) for value in values):
+            return self.condition(node)
         if positive:
             return values[-1]
         none = self.nodes.literal("None")
         kept = [value for value in values if value != none]
         return UNKNOWN if UNKNOWN in kept else self.nodes.union(kept)
+
+    def answers(self, value: int) -> bool:
+        """Whether a value is an answer about the release, or a plain yes or no."""
+        op, *rest = self.nodes.table[value]
+        return op in ANSWERS or (op == "literal" and rest[0] in ("true", "false"))
 
     def ex_UnaryOp(self, node: ast.UnaryOp) -> int:
         value = self.expr(node.operand)
@@ -207,11 +223,10 @@ class Expressions(Calls):
         self.expr(node.left)
         for each in node.comparators:
             self.expr(each)
-        if len(node.ops) == 1:
-            condition = self.condition(node)
-            if condition:
-                self.asked(condition, node)
-                return condition
+        condition = self.condition(node)
+        if condition:
+            self.asked(condition, node)
+            return condition
         return self.nodes.literal("bool")
 
     def asked(self, condition: int, node: ast.Compare) -> None:
@@ -224,6 +239,9 @@ class Expressions(Calls):
 
     def ex_Tuple(self, node: ast.Tuple) -> int:
         self.pairs(node)
+        numbers = [each.value for each in node.elts if isinstance(each, ast.Constant)]
+        if len(numbers) == len(node.elts) and all(type(each) is int for each in numbers):
+            return self.operand(node)
         return self.nodes.add("tuple", *[self.expr(each) for each in node.elts])
 
     def ex_List(self, node: ast.List) -> int:
@@ -345,6 +363,9 @@ class Expressions(Calls):
         return values
 
     def ex_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> int:
+        numbers = self.numbers(node)
+        if numbers:
+            return numbers
         value = self.nodes.add("list", self.comprehension(node, [node.elt])[0])
         return self.listed(node) or value
 

@@ -27,13 +27,20 @@ ownfunc    function                 an own function of this file
 own        module, name             something of another file of the plugin
 known      name                     an object by the conventional name it goes by
 literal    kind                     ``str int float bool None list dict tuple number function``
-version    form                     SGLang's own version: ``text``, ``parsed`` or ``tuple``
+version                             SGLang's own version, as text
+text       text                     a constant string that is compared or passed on
+number     number                   a constant integer that is compared or passed on
+parse      text                     ``Version(text)``
+specifier  text                     ``SpecifierSet(text)``
+ints       text, count              its numbers, at most so many (0: all)
+int        text                     ``int(text)``
+slice      base, from, to           a part of a sequence
 dotted     text                     what a dotted string names
 select     condition, then, else    by a condition
 tried      attempt, body, handler   by whether a ``try`` goes through
 ========== ======================== ============================================================
 
-Conditions are nodes as well: ``always``, ``never``, ``version-is`` (operator, form, constant),
+Conditions are nodes as well: ``always``, ``never``, ``compare`` (operator, left, right),
 ``has`` (base, name), ``takes`` (function, parameter), ``found`` (dotted), ``registered`` (table,
 key), ``not``, ``and``, ``or``, ``went`` (attempt), ``truth`` (node). ``names-of`` (base) and
 ``parameters-of`` (function) are lists of names that such a question is put to.
@@ -49,7 +56,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 4
+EXTRACT_VERSION = 5
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -76,6 +83,8 @@ class Function(msgspec.Struct, array_like=True):
     """``""`` plain or instance method, ``static``, ``class``, ``property``."""
     returns: list[int] = []
     """Nodes of what its ``return`` statements return."""
+    return_guards: list[int] = []
+    """Indices into :attr:`File.guards`, one for each of :attr:`returns`."""
     annotation: int = UNKNOWN
     is_async: bool = False
     is_generator: bool = False

@@ -166,6 +166,12 @@ class Core:
         for key in [k for k in self.scope.narrowed if k == name or k.startswith(name + ".")]:
             del self.scope.narrowed[key]
 
+    def returned(self, function: int, value: int) -> None:
+        """Remember what a function returns, and under which guard."""
+        record = self.file.functions[function]
+        record.returns.append(value)
+        record.return_guards.append(self.guard)
+
     def keep(self, qual: str, attr: str, value: int, line: int) -> None:
         """Remember what an own class's attribute holds."""
         record = self.file.classes.get(qual)

@@ -45,7 +45,7 @@ class Statements(Definitions):
     def do_Return(self, node: ast.Return) -> None:
         value = self.expr(node.value) if node.value is not None else self.nodes.literal("None")
         if self.scope.function >= 0:
-            self.file.functions[self.scope.function].returns.append(value)
+            self.returned(self.scope.function, value)
 
     def do_Assign(self, node: ast.Assign) -> None:
         value = self.expr(node.value)
@@ -481,8 +481,11 @@ class Statements(Definitions):
         return found - {UNKNOWN}
 
     def do_Assert(self, node: ast.Assert) -> None:
+        condition = self.condition(node.test)
         self.expr(node.test)
         self.narrow(node.test, True)
+        if condition:  # what follows runs only where it holds
+            self.guard = self.where(self.guard, kind="if", condition=condition, line=node.lineno)
 
     def do_Match(self, node: ast.Match) -> None:
         self.expr(node.subject)

@@ -15,6 +15,7 @@ _LASTING = frozenset(
     {
         "always",
         "and",
+        "compare",
         "found",
         "has",
         "never",
@@ -27,7 +28,6 @@ _LASTING = frozenset(
         "takes",
         "tried",
         "truth",
-        "version-is",
         "went",
     }
 )

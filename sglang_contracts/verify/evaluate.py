@@ -12,19 +12,18 @@ from sglang_contracts.surface.model import (
     Role,
 )
 from sglang_contracts.surface.resolve import Symbol
-from sglang_contracts.verify.asked import Asked
+from sglang_contracts.verify.constants import Constants
 from sglang_contracts.verify.values import (
     NOTHING,
     Alternative,
     Value,
-    compare_release,
 )
 
 _DEEPEST = 60
 """Nodes that may stand on one another: each takes about ten frames of Python's thousand."""
 
 
-class Evaluator(Asked):
+class Evaluator(Constants):
     """Works out nodes in one release after the other; see :meth:`move`."""
 
     def move(self, release: str) -> frozenset[str]:
@@ -117,6 +116,15 @@ class Evaluator(Asked):
 
     def _op_literal(self, index: int, node: Sequence[Any], number: int) -> Value:
         return Value((("literal", node[1]),))
+
+    def _op_text(self, index: int, node: Sequence[Any], number: int) -> Value:
+        return Value((("literal", "str"),))
+
+    def _op_number(self, index: int, node: Sequence[Any], number: int) -> Value:
+        return Value((("literal", "int"),))
+
+    def _op_slice(self, index: int, node: Sequence[Any], number: int) -> Value:
+        return self.value(index, node[1])
 
     def _op_instance(self, index: int, node: Sequence[Any], number: int) -> Value:
         value = self.value(index, node[1])
@@ -406,146 +414,3 @@ class Evaluator(Asked):
             if value.alternatives:
                 return value
         return NOTHING
-
-    def condition(self, index: int, node: int) -> bool | None:
-        """Whether a condition holds in the present release; None where that cannot be told."""
-        if node == 0:
-            return None
-        held = self.files[index].nodes[node]
-        match held[0]:
-            case "always":
-                return True
-            case "never":
-                return False
-            case "version-is":
-                self.lens.touch("release")
-                return self.version_is(held[1], held[2], held[3])
-            case "has":
-                value = self.value(index, held[1])
-                look = self.look(value, held[2])
-                if look.lost:
-                    return False
-                return True if look.found else None
-            case "takes":
-                return self.takes(index, held[1], held[2])
-            case "found":
-                return self.module_found(self.files[index].nodes[held[1]][1])
-            case "registered":
-                table = self.table(index, self.files[index].nodes[held[1]])
-                self.lens.touch("release")
-                return self.registered_in(table, held[2]) if table is not None else None
-            case "not":
-                inner = self.condition(index, held[1])
-                return None if inner is None else not inner
-            case "and":
-                parts = [self.condition(index, each) for each in held[1:]]
-                if False in parts:
-                    return False
-                return None if None in parts else True
-            case "or":
-                parts = [self.condition(index, each) for each in held[1:]]
-                if True in parts:
-                    return True
-                return None if None in parts else False
-            case "went":
-                return self.went(index, held[1])
-            case "truth":
-                return self.truth(index, held[1])
-        return self.truth(index, node)
-
-    def truth(self, index: int, node: int, depth: int = 0) -> bool | None:
-        """Whether a value is true; None where that cannot be told."""
-        if node == 0 or depth > 12:
-            return None
-        held = self.files[index].nodes[node]
-        match held[0]:
-            case "literal":
-                return {"None": False, "true": True, "false": False}.get(held[1])
-            case "tried":
-                went = self.went(index, held[1])
-                return self.truth(index, held[3] if went is False else held[2], depth + 1)
-            case "select":
-                chosen = self.condition(index, held[1])
-                if chosen is not None:
-                    return self.truth(index, held[2] if chosen else held[3], depth + 1)
-                one = self.truth(index, held[2], depth + 1)
-                return one if one == self.truth(index, held[3], depth + 1) else None
-            case "import":
-                return True if self.value(index, node).alternatives else None
-            case "ownfunc" | "ownclass":
-                return True
-            case "own":
-                found = self.own_name(held[1], held[2]) if held[2] else None
-                return self.truth(*found, depth=depth + 1) if found is not None else None
-            case "probe":
-                base = self.files[index].nodes[held[1]]
-                if base[0] == "attr":
-                    value = self.value(index, base[1])
-                    look = self.look(value, base[2])
-                    if look.lost:
-                        return self.truth(index, held[2], depth + 1)
-                    if look.found and look.found[0].kind in ("method", "function", "class"):
-                        return True
-                return None
-            case "attr":
-                look = self.look(self.value(index, held[1]), held[2])
-                base = self.value(index, held[1])
-                if base.alternatives and base.alternatives[0][0] == "own-module":
-                    found = self.own_name(base.alternatives[0][1], held[2])
-                    return self.truth(*found, depth=depth + 1) if found is not None else None
-                kept = self.kept_answers(index, held[1], held[2])
-                if kept:
-                    return self.agreed(index, node, kept)
-                return True if look.found and look.found[0].kind in ("method", "class") else None
-            case "call":
-                called = self.own_function(index, held[1]) or self.own_called(index, held[1])
-                if called is None:
-                    return None
-                record = self.files[called[0]].functions[called[1]]
-                answers = {self.truth(called[0], each, depth + 1) for each in record.returns}
-                return answers.pop() if len(answers) == 1 else None
-            case (
-                "always"
-                | "never"
-                | "version-is"
-                | "has"
-                | "takes"
-                | "found"
-                | "registered"
-                | "not"
-                | "and"
-                | "or"
-                | "went"
-                | "truth"
-            ):
-                return self.condition(index, node)
-        return None
-
-    def agreed(self, index: int, node: int, kept: Sequence[tuple[int, int]]) -> bool | None:
-        """The answer that all assignments of an attribute agree on."""
-        if (index, node) in self._asking:  # ``self.on = not self.on`` keeps no answer
-            return None
-        self._asking.add((index, node))
-        try:
-            answers = {self.truth(*each) for each in kept}
-        finally:
-            self._asking.discard((index, node))
-        return answers.pop() if len(answers) == 1 else None
-
-    def own_called(self, index: int, node: int) -> tuple[int, int] | None:
-        """The method of the plugin that ``self.method()`` calls."""
-        held = self.files[index].nodes[node]
-        if held[0] != "attr" or self.files[index].nodes[held[1]][0] not in ("self", "ownclass"):
-            return None
-        return self._own_method(index, self.files[index].nodes[held[1]][1], held[2])
-
-    def version_is(self, sign: str, form: str, constant: str) -> bool | None:
-        """Compare the present release with a constant as the plugin does."""
-        return compare_release(self.lens.release, sign, form, constant)
-
-    def went(self, index: int, attempt: int) -> bool | None:
-        """Whether a ``try`` goes through: False where something in it is certainly missing."""
-        if self.status_of is None:
-            return None
-        record = self.files[index].attempts[attempt]
-        return bool(self.status_of(index, attempt, record))

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sglang_contracts.plugin.model import UseKind
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.inherited import Inherited
 from sglang_contracts.verify.judging import Case, with_changes
-from sglang_contracts.verify.values import compare_release
-
-_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+from sglang_contracts.verify.replacements import Replacements
+from sglang_contracts.verify.timeline import Timeline
 
 
 class Findings(Inherited):
     """Findings of one plugin, release by release; see :class:`Judging` for the arguments."""
+
+    def __init__(self, timeline: Timeline, replacements: Replacements) -> None:
+        super().__init__(timeline, replacements)
+        self._coverage: dict[tuple[int, int], tuple[bool | None, ...] | None] = {}
 
     def at(self, index: int) -> list[Finding]:
         """All findings in one release (by index), not yet merged."""
@@ -47,44 +49,70 @@ class Findings(Inherited):
         """A break in a branch that a version comparison chose, right where it draws the line."""
         if made.severity is Severity.NOTE or case.check.kind != "use":
             return made
-        file = self.files[case.check.file]
+        index = case.check.file
+        file = self.files[index]
         guard = file.uses[case.check.number].guard
         while guard:
             record = file.guards[guard]
-            node: Sequence[Any] = file.nodes[record.condition] if record.kind == "if" else ("",)
-            positive = record.positive
-            while node[0] == "not":
-                node, positive = file.nodes[node[1]], not positive
-            if node[0] == "version-is":
-                edge = self._edge(node, positive)
-                if edge is not None and self._broken_between(case, edge):
-                    sign = node[1] if positive else _OPPOSITE[node[1]]
-                    return with_changes(
-                        made,
-                        rule="guard-wrong",
-                        detail=f"the branch for {sign} {node[3]} is taken in "
-                        f"{self.releases[edge]}, which lacks it",
-                    )
+            if record.kind == "if":
+                covered = self._covered(index, record.condition, record.positive)
+                wrong = covered and self._drawn_wrong(case, covered)
+                if wrong:
+                    return with_changes(made, rule="guard-wrong", detail=wrong)
             guard = record.parent
         return made
 
-    def _edge(self, node: Sequence[str], positive: bool) -> int | None:
-        """The release next to a comparison's constant, among those that take its branch."""
-        _, sign, form, constant = node
-        covered = [
-            index
-            for index, release in enumerate(self.releases)
-            if compare_release(release, sign, form, constant) == positive
-        ]
-        if not covered:
-            return None
-        upwards = (sign in (">", ">=")) == positive
-        return covered[0] if upwards else covered[-1]
+    def _covered(self, index: int, condition: int, positive: bool) -> tuple[bool, ...]:
+        """Which releases a version comparison leads to a branch; empty: it is none."""
+        key = (index, condition)
+        if key not in self._coverage:
+            self._coverage[key] = self.timeline.checker.evaluator.covered(
+                index, condition, self.releases
+            )
+        answers = self._coverage[key]
+        return () if answers is None else tuple(each is positive for each in answers)
 
-    def _broken_between(self, case: Case, edge: int) -> bool:
-        """Whether it breaks from the present release up to that edge without a gap."""
-        low, high = sorted((case.at, edge))
-        return all(self.timeline.entry(case.number, at).broken for at in range(low, high + 1))
+    def _drawn_wrong(self, case: Case, covered: Sequence[bool]) -> str:
+        """What is wrong with a branch's bounds; empty where they are not to blame for a break.
+
+        They are where the use breaks from the present release up to the bound without a gap.
+        """
+        if not covered[case.at]:
+            return ""
+        low = high = case.at
+        while low > 0 and covered[low - 1]:
+            low -= 1
+        while high < len(covered) - 1 and covered[high + 1]:
+            high += 1
+        broken = [self.timeline.entry(case.number, at).broken for at in range(low, high + 1)]
+        before, after = broken[: case.at - low + 1], broken[case.at - low :]
+        there = [self.timeline.entry(case.number, at).fine for at in range(len(covered))]
+        named = self._branch(covered)
+        if all(broken) and not any(t for t, c in zip(there, covered, strict=True) if c):
+            if any(there):
+                return f"{named} lacks it, the other has it: the branches are the wrong way round"
+            return ""
+        if low > 0 and all(before) and not all(after):
+            upto = next(at for at in range(case.at, high + 1) if not broken[at - low])
+            return f"{named} starts too early: it is there from {self.releases[upto]} on"
+        if high < len(covered) - 1 and all(after) and not all(before):
+            last = next(at for at in range(case.at, low - 1, -1) if not broken[at - low])
+            return f"{named} goes on too long: it is there up to {self.releases[last]}"
+        if (low > 0 or high < len(covered) - 1) and all(broken):
+            return f"{named} lacks it"
+        return ""
+
+    def _branch(self, covered: Sequence[bool]) -> str:
+        """A branch by the releases that take it."""
+        taken = [at for at, each in enumerate(covered) if each]
+        first, last = self.releases[taken[0]], self.releases[taken[-1]]
+        if len(taken) == 1:
+            return f"the branch for {first}"
+        if taken[-1] == len(covered) - 1:
+            return f"the branch from {first} on"
+        if taken[0] == 0:
+            return f"the branch up to {last}"
+        return f"the branch for {first} to {last}"
 
     def _clause(self, case: Case) -> Finding:
         """A contract's clause on the plugin's side."""

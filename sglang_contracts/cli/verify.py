@@ -115,12 +115,15 @@ def _evidence(contracts: Sequence[Contract]) -> dict[str, object]:
                     {
                         "clause": row.clause,
                         "status": row.status.name.lower().replace("_", "-"),
-                        "confirmed": list(row.confirmed),
+                        "seen": list(row.seen),
+                        "present": list(row.present),
                         "declared": list(row.declared),
                         "contradicted": [
                             f"{release}: {detail}" for release, detail in row.contradicted
                         ],
+                        "absent": list(row.absent),
                         "modes": list(row.modes),
                     }
                 )
-    return {"evidence": rows, "evidence_releases": [each.release for each in found]}
+    releases = dict.fromkeys(each.release for each in found)
+    return {"evidence": rows, "evidence_releases": list(releases)}

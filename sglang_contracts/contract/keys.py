@@ -21,6 +21,7 @@ class Form(enum.Enum):
     RETURNS = "a { dtype, shape, device, type, arity } table, or { sglang, value } tables with it"
     KV_WRITES = "a { method, times, when, loc } table"
     ON = "a table that says whom it hits"
+    SHOWN = "a table that says by what an engine run shows it"
     SEVERITY = '"error", "warning" or "note"'
     DEVICE = '"compute" or "host"'
     SIDE = "who is on this side"
@@ -117,6 +118,7 @@ LISTS: dict[str, dict[str, Key]] = {
         "use": Key(Form.TEXT, "What to do, first of all the name to use."),
         "severity": Key(Form.SEVERITY, "How bad it is; default: error."),
         "rule": Key(Form.TEXT, "Rule it is reported under; default: behaviour-changed."),
+        "shown": Key(Form.SHOWN, "By what an engine run shows it."),
         "note": _COMMON["note"],
         "source": _COMMON["source"],
     },
@@ -172,6 +174,15 @@ ON: dict[str, Key] = {
     "mentions": Key(Form.TEXTS, "Only hit where one of these names is mentioned nearby."),
     "unless_mentions": Key(Form.TEXTS, "Not hit where one of these names is mentioned nearby."),
     "text": Key(Form.TEXTS, "Inspector: one of these strings stands in the same file."),
+}
+
+SHOWN: dict[str, Key] = {
+    "call": Key(Form.TEXT, "Method that SGLang calls; Class.__init__ for a constructor."),
+    "argument": Key(Form.TEXT, "The argument whose type changed."),
+    "position": Key(Form.NUMBER, "Its position from 0, self not counted."),
+    "type": Key(Form.TEXT, "Its type with the new meaning: a builtin, tensor, or a class's name."),
+    "keywords": Key(Form.TEXTS, "The call gives all of these keywords."),
+    "holds": Key(Form.TEXT, "Instead of a call: an expression that holds of every batch."),
 }
 
 REPLACEMENT: dict[str, Key] = {

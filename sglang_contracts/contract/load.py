@@ -23,6 +23,7 @@ from sglang_contracts.contract.model import (
     Replacement,
     Returns,
     Role,
+    Shown,
     Variant,
 )
 from sglang_contracts.contract.ranges import Range, RangeError
@@ -315,6 +316,33 @@ class _Loader:
             text=_texts(table.get("text")),
         )
 
+    def shown(self, path: KeyPath, value: object) -> Shown | None:
+        if value is None:
+            return None
+        table = self.table(path, value, keys.SHOWN)
+        shown = Shown(
+            call=_text(table.get("call")),
+            argument=_text(table.get("argument")),
+            position=_number(table.get("position"), -1),
+            type=_text(table.get("type")),
+            keywords=_texts(table.get("keywords")),
+            holds=_text(table.get("holds")),
+        )
+        by_call = bool(shown.call) and bool(shown.keywords) != bool(shown.argument and shown.type)
+        if by_call == bool(shown.holds):
+            self.fail(
+                path,
+                "a behaviour is shown by a call's 'keywords', by a call's 'argument' of a 'type', "
+                "or by what 'holds'",
+                'write { call = "alloc", argument = "reqs", position = 0, type = "list" }',
+            )
+        if shown.holds:
+            try:
+                parse(shown.holds)
+            except ExpressionError as error:
+                self.fail((*path, "holds"), f"'{error.text}': {error.message}", error.hint)
+        return shown
+
     def symbol(self, path: KeyPath, text: str) -> None:
         head, _, tail = text.partition(":")
         good = bool(head) and all(part.isidentifier() for part in head.split("."))
@@ -561,6 +589,7 @@ class _Loader:
             use=_text(table.get("use")),
             severity=_text(table.get("severity")) or "error",
             rule=_text(table.get("rule")),
+            shown=self.shown((*path, "shown"), table.get("shown")),
             note=_text(table.get("note")),
             source=_text(table.get("source")),
             line=self.line(path),

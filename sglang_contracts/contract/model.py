@@ -182,6 +182,23 @@ class On(msgspec.Struct, frozen=True, omit_defaults=True):
     """Inspector: one of these strings stands in the same module of the plugin."""
 
 
+class Shown(msgspec.Struct, frozen=True, omit_defaults=True):
+    """By what a running engine shows a behaviour: a call that SGLang makes, or its batches."""
+
+    call: str = ""
+    """Method of the class of :attr:`On.symbol`; ``Class.__init__`` for a constructor."""
+    argument: str = ""
+    """The argument whose type changed."""
+    position: int = -1
+    """Position of :attr:`argument`, from 0, ``self`` not counted; -1: by keyword only."""
+    type: str = ""
+    """Its type with the new meaning: a builtin, ``tensor``, or the name of a class."""
+    keywords: tuple[str, ...] = ()
+    """The call gives all of these keywords."""
+    holds: str = ""
+    """Instead of a call: an expression that holds of every batch."""
+
+
 class Clause(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One checkable statement."""
 
@@ -227,6 +244,8 @@ class Clause(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Behaviour: ``error``, ``warning`` or ``note``."""
     rule: str = ""
     """Behaviour: the rule it is reported under; empty: ``behaviour-changed``."""
+    shown: Shown | None = None
+    """Behaviour: by what an engine run shows it; None: no run can."""
     receivers: tuple[str, ...] = ()
     """Obligation: last names of the receivers it is read off (:class:`surface.model.Call`)."""
     called: bool = False

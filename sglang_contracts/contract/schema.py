@@ -63,6 +63,8 @@ def _form(key: Key, name: str) -> dict[str, object]:
         found = _table(keys.KV_WRITES)
     elif key.form is Form.ON:
         found = _table(keys.ON)
+    elif key.form is Form.SHOWN:
+        found = _table(keys.SHOWN)
     else:
         found = dict(forms[key.form])
     if name == "role":

@@ -149,6 +149,13 @@ class Differences:
         """Whether the engine can give a prompt's log-probabilities on a CPU."""
         return self.release.release != (0, 5, 12)
 
+    # No clause: a check of the model runner that names backends. Latent attention on a CPU was for
+    # one backend alone.
+    @property
+    def serves_latent_attention(self) -> bool:
+        """Whether any backend may serve a model with latent attention (MLA) on a CPU."""
+        return self.since("0.5.5")
+
     # Clause attention-backend/register_attention_backend: an if-chain of names before 0.5.3.
     @property
     def has_attention_registry(self) -> bool:

@@ -38,11 +38,15 @@ class Group:
         prompts: Token ids of each.
         new_tokens: How many tokens each gets (greedy, the end token is ignored).
         logprobs: Whether log-probabilities of prompt and output are wanted.
+        sampling: Further sampling parameters of each prompt, by SGLang's names; empty: none.
+        asked: Further keywords of ``Engine.generate``.
     """
 
     prompts: tuple[tuple[int, ...], ...]
     new_tokens: int = 8
     logprobs: bool = False
+    sampling: tuple[dict[str, Any], ...] = ()
+    asked: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -253,9 +257,10 @@ def main(arguments: Sequence[str]) -> None:
     engine = engine_class(**settings | job["options"])
     times.append(time.monotonic())
     for group in job["groups"]:
-        sampling = {"temperature": 0, "max_new_tokens": group["new_tokens"], "ignore_eos": True}
-        wanted: dict[str, Any] = {"return_logprob": True} if group["logprobs"] else {}
-        if wanted and differences.prompt_logprobs:
+        plain = {"temperature": 0, "max_new_tokens": group["new_tokens"], "ignore_eos": True}
+        sampling = [{**plain, **each} for each in group["sampling"]] or plain
+        wanted = {"return_logprob": group["logprobs"], **group["asked"]}
+        if group["logprobs"] and differences.prompt_logprobs:
             wanted["logprob_start_len"] = 0
         prompts = [list(prompt) for prompt in group["prompts"]]
         outputs = engine.generate(input_ids=prompts, sampling_params=sampling, **wanted)

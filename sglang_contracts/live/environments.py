@@ -89,19 +89,27 @@ def matrix(label: str, project: Path = PROJECT) -> dict[str, list[dict[str, str]
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on ``path`` between processes (released when the process ends)."""
+    """Hold an exclusive lock on ``path`` between processes (released when the process ends).
+
+    Who has to wait is told so: what another environment makes may take minutes.
+    """
     import fcntl
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for the process that holds {path}", file=sys.stderr, flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 
-def _run(command: Sequence[str | Path]) -> None:
+def _run(command: Sequence[str | Path], hint: str = "") -> None:
     done = subprocess.run([str(part) for part in command], check=False)  # noqa: S603 - our own
     if done.returncode:
-        raise SystemExit(f"failed ({done.returncode}): {' '.join(map(str, command))}")
+        said = f"failed ({done.returncode}): {' '.join(map(str, command))}"
+        raise SystemExit(f"{said}\n{hint}" if hint else said)
 
 
 def _digest(*files: Path) -> str:
@@ -136,6 +144,9 @@ def base(work: Path, project: Path = PROJECT) -> Path:
     folder = work / f"base-{_digest(requirements)}"
     python, complete = folder / "bin" / "python", folder / "complete"
     with locked(work / "base.lock"):
+        if complete.exists() and not (_site(folder) / "torch").is_dir():
+            print(f"{folder} has lost its packages: building it again", flush=True)
+            complete.unlink()
         if not complete.exists():
             started = time.monotonic()
             print(f"building the shared live environment in {folder} (once)", flush=True)
@@ -143,7 +154,11 @@ def base(work: Path, project: Path = PROJECT) -> Path:
             # pip prefers a local version (2.13.0+cpu) to the plain one wherever it finds both.
             _run([sys.executable, "-m", "venv", folder])
             install: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
-            _run([*install, "--no-deps", "-r", requirements])
+            _run(
+                [*install, "--no-deps", "-r", requirements],
+                f"pip's message above names the package of {requirements} that it cannot get; "
+                "with it at hand (PIP_FIND_LINKS, PIP_INDEX_URL) run the same again",
+            )
             if not _torch_imports(python):
                 print("pip found only a CUDA build of torch: adding its libraries", flush=True)
                 torch = re.search(r"^torch==\S+", requirements.read_text(), flags=re.MULTILINE)

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from sglang_contracts.contract.signature import signature
-from sglang_contracts.live.trace import canonical
+from sglang_contracts.live.facts import canonical
 from sglang_contracts.surface import Surface
 from sglang_contracts.surface.model import Class, Function, Kind, Module, Role
 

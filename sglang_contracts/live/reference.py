@@ -32,6 +32,19 @@ GROUPS = (
     Group(((*MIDDLE, 99),), new_tokens=4),  # all but the last token was served before
     Group(PROMPTS, logprobs=True),
 )
+VARIED = Group(
+    PROMPTS,
+    new_tokens=3,
+    logprobs=True,
+    sampling=(
+        {"temperature": 0.7, "top_k": 20, "top_p": 0.9, "min_p": 0.01},
+        {"temperature": 1.0, "frequency_penalty": 0.5, "presence_penalty": 0.5},
+        {"temperature": 0.5, "repetition_penalty": 1.1, "logit_bias": {"7": -1.0}},
+        {},
+    ),
+    asked={"top_logprobs_num": 2, "token_ids_logprob": [5, 6]},
+)
+"""What fills fields that a greedy request leaves empty. Its answers are drawn: not compared."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,11 @@
-"""A tiny model, made here: two Qwen2 layers of random bfloat16 weights. Nothing is downloaded."""
+"""Tiny models, made here: two Qwen2 layers of random weights, two of latent attention.
+
+Nothing is downloaded.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +13,10 @@ from typing import Any
 from sglang_contracts.live import shim
 
 VOCABULARY = 512
+DIMS = {"Hq": 4, "Hkv": 2, "D": 16, "Dv": 16}
+"""Sizes of :func:`make`'s model by the contracts' names for them."""
+LATENT_DIMS = {"kv-pool-mla.L": 32, "kv-pool-mla.R": 16}
+"""Sizes of :func:`make_latent`'s model: rank of the latent, size of the rotary part."""
 
 
 def make(folder: Path) -> Path:
@@ -44,6 +52,69 @@ def make(folder: Path) -> Path:
     tokenizer = Tokenizer(models.WordLevel(words, special["unk_token"]))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
+    return folder
+
+
+def make_latent(folder: Path) -> Path:
+    """Write the configuration of a model with latent attention (MLA): two dense layers.
+
+    SGLang itself fills the weights (``load_format="dummy"``): what it answers means nothing, what
+    it makes to answer, an MLA pool, does.
+
+    Args:
+        folder: Made if it is not there.
+
+    Returns:
+        ``folder``.
+    """
+    heads, layers = 4, 2
+    config = {
+        "architectures": ["DeepseekV2ForCausalLM"],
+        "model_type": "deepseek_v2",
+        "torch_dtype": "bfloat16",
+        "vocab_size": VOCABULARY,
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": heads,
+        "kv_lora_rank": LATENT_DIMS["kv-pool-mla.L"],
+        "q_lora_rank": None,
+        "qk_rope_head_dim": LATENT_DIMS["kv-pool-mla.R"],
+        "qk_nope_head_dim": 16,
+        "v_head_dim": 16,
+        "hidden_act": "silu",
+        "max_position_embeddings": 2048,
+        # On a CPU SGLang knows this form of rotary embedding alone for such models.
+        "rope_theta": 10000,
+        "rope_scaling": {
+            "type": "yarn",
+            "rope_type": "yarn",
+            "factor": 2.0,
+            "original_max_position_embeddings": 1024,
+            "mscale": 1.0,
+            "mscale_all_dim": 1.0,
+            "beta_fast": 32,
+            "beta_slow": 1,
+        },
+        # Every layer is dense; the numbers have to be there.
+        "first_k_dense_replace": layers,
+        "moe_layer_freq": 1,
+        "moe_intermediate_size": 32,
+        "n_routed_experts": 2,
+        "n_shared_experts": 1,
+        "num_experts_per_tok": 1,
+        "n_group": 1,
+        "topk_group": 1,
+        "topk_method": "greedy",
+        "scoring_func": "softmax",
+        "norm_topk_prob": False,
+        "routed_scaling_factor": 1.0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     return folder
 
 

@@ -11,33 +11,35 @@ One JSON object a line, in ``trace-<pid>.jsonl``:
 - ``{"kind": "batch", "call": …, "mode": …, "scheduled": …, "fields": {name: value}}``
 - ``{"kind": "call", "on": …, "name": …, "args": […], "kwargs": {…}, "returns": value, "by": …}``
 - ``{"kind": "read", "on": …, "name": …, "value": value, "by": …}``
-- ``{"kind": "object", "on": …, "class": …, "bases": […], "members": {…}, "fields": {…}}``
+- ``{"kind": "object", "on": …, "class": …, "bases": […], "members": {…}, "own": […],
+  "fields": {…}}``
 - ``{"kind": "symbols", "present": {module: {name: what}}, "flags": {flag: choices}}``
 
-A value is described, never kept: ``{"type": "tensor", "dtype", "shape", "device", "values"?}`` with
-the values of small integer tensors only, ``{"type": "int", "value": …}``, ``{"type": "none"}``, …
+A value is described, never kept (:mod:`~sglang_contracts.live.facts`): ``{"type": "tensor",
+"dtype", "shape", "device", "values"?}`` with the values of small integer tensors only, ``{"type":
+"int", "value": …}``, ``{"type": "none"}``, … An attribute that was asked for and is not there is
+``{"type": "missing"}``.
 """
 
 from __future__ import annotations
 
 import atexit
 import functools
-import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from sglang_contracts.live import shim
+from sglang_contracts.live import facts, shim
+from sglang_contracts.live.facts import class_facts, describe
 
 VARIABLE = "SGLANG_CONTRACTS_TRACE"
 WANTED = "wanted.txt"
 """In the trace's folder: symbols, one a line, to be looked up in the running model worker."""
 
-_SMALL = 256  # elements: enough for the index vectors of the runs here, never a cache
 _MAKERS = frozenset(
     {
         "initialize",
@@ -57,59 +59,18 @@ _BATCH_CALLS = frozenset(
         "forward",
     }
 )
-
-
-def describe(value: Any, depth: int = 2) -> dict[str, Any]:
-    """What a value is, as JSON: types, sizes and small integers, never the data itself."""
-    if value is None:
-        return {"type": "none"}
-    kind = type(value)
-    if kind in (bool, int, str):
-        return {"type": kind.__name__, "value": value if kind is not str else value[:80]}
-    if kind is float:
-        return {"type": "float"}
-    if hasattr(value, "untyped_storage") and hasattr(value, "dtype"):
-        found: dict[str, Any] = {
-            "type": "tensor",
-            "dtype": str(value.dtype).removeprefix("torch."),
-            "shape": [int(size) for size in value.shape],
-            "device": value.device.type,
-        }
-        whole = not value.dtype.is_floating_point and not value.dtype.is_complex
-        if whole and value.numel() <= _SMALL:
-            found["values"] = value.tolist()
-        return found
-    if kind in (list, tuple):
-        found = {"type": kind.__name__, "length": len(value)}
-        if all(type(item) in (bool, int) for item in value) and len(value) <= _SMALL:
-            found["values"] = list(value)
-        elif depth and value:
-            found["items"] = describe(value[0], depth - 1)
-        return found
-    if kind is dict:
-        return {"type": "dict", "length": len(value)}
-    name = f"{kind.__module__}:{kind.__qualname__}"
-    if kind.__name__ == "dtype" and kind.__module__ == "torch":
-        return {"type": "dtype", "value": str(value).removeprefix("torch.")}
-    if hasattr(value, "name") and hasattr(value, "value") and hasattr(kind, "__members__"):
-        return {"type": "enum", "class": name, "value": value.name}
-    if callable(value):
-        return {"type": "callable", "class": name}
-    return {"type": "object", "class": getattr(kind, "_sglang_contracts_name", name)}
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass or the attributes of any object, described."""
-    names = list(getattr(value, "__dataclass_fields__", ())) or list(vars(value))
-    result = {}
-    for name in names:
-        if name.startswith("_"):
-            continue
-        try:
-            result[name] = describe(getattr(value, name))
-        except Exception as error:  # a property that refuses is an answer too
-            result[name] = {"type": "error", "class": type(error).__name__}
-    return result
+_CONSTRUCTED = {
+    "KVCache": "kv_pool",
+    "MHATokenToKVPool": "kv_pool",
+    "MLATokenToKVPool": "kv_pool",
+    "BaseTokenToKVPoolAllocator": "allocator",
+    "TokenToKVPoolAllocator": "allocator",
+    "PagedTokenToKVPoolAllocator": "allocator",
+    "ReqToTokenPool": "request_pool",
+}
+"""Upstream classes → the role of their objects: with which arguments SGLang makes them is noted."""
+_HANDED_OVER = {"RadixAttention": "layer", "KVWriteLoc": "write_location"}
+"""Classes of arguments → the role under which the first such object is noted."""
 
 
 class Tracer:
@@ -126,20 +87,34 @@ class Tracer:
         self._seen: set[str] = set()
         self._busy = False
         self._batches = 0
-        self._runner_seen = self._layer_seen = False
+        self._runner_seen = False
+        self._noted: set[str] = set()
+        self._told: dict[int, dict[str, Any]] = {}  # of objects that are being made
+        self._wanted = _wanted(folder)
+        self._private = frozenset(
+            name
+            for name in (symbol.rpartition(".")[2] for symbol in self._wanted)
+            if name.startswith("_")
+        )
         self.scheduled = ""
         atexit.register(self._file.close)
 
-    def emit(self, kind: str, **facts: Any) -> None:
+    def emit(self, kind: str, **observed: Any) -> None:
         """Write one observation, unless the very same was written before."""
-        line = json.dumps({"kind": kind, **facts}, sort_keys=True, default=str)
+        line = json.dumps({"kind": kind, **observed}, sort_keys=True, default=str)
         if line not in self._seen:
             self._seen.add(line)
             self._file.write(line + "\n")
             self._file.flush()  # the engine ends its processes without asking
 
-    def watch(self, role: str, target: Any) -> None:
-        """Put a recording subclass under ``target``, once."""
+    def watch(self, role: str, target: Any, finished: bool = True) -> None:
+        """Put a recording subclass under ``target``, once.
+
+        Args:
+            role: What it is to the engine.
+            target: Any object.
+            finished: Whether it has its attributes; if not, :meth:`tell` notes them later.
+        """
         cls = type(target)
         if target is None or hasattr(cls, "_sglang_contracts_name"):
             return
@@ -147,11 +122,17 @@ class Tracer:
         tracer = self
 
         def recording(this: Any, attribute: str) -> Any:
-            value = object.__getattribute__(this, attribute)
+            try:
+                value = object.__getattribute__(this, attribute)
+            except AttributeError:
+                if not hasattr(cls, "__getattr__"):  # which may still have an answer
+                    tracer._missed(role, attribute, sys._getframe(1))
+                raise
             return tracer._accessed(role, this, attribute, value, sys._getframe(1))
 
         if "__getattribute__" in {name for each in cls.__mro__[:-1] for name in vars(each)}:
             return  # it does so itself: leave it alone
+        told = class_facts(cls)
         namespace = {
             "__getattribute__": recording,
             "__module__": cls.__module__,
@@ -162,7 +143,18 @@ class Tracer:
             target.__class__ = type(cls.__name__, (cls,), namespace)
         except TypeError:
             return  # another memory layout (slots): it cannot be watched
-        self.emit("object", on=role, **_class_facts(cls), fields=self._quietly(_fields, target))
+        self._told[id(target)] = told
+        if finished:
+            self.tell(role, target)
+
+    def tell(self, role: str, target: Any) -> None:
+        """Note what a watched object is and has, once."""
+        told = self._told.pop(id(target), None)
+        if told is not None:
+            self.emit("object", on=role, **told, fields=self._fields(target))
+
+    def _fields(self, target: Any) -> Any:
+        return self._quietly(facts.fields, target, self._private)
 
     def _quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
         before, self._busy = self._busy, True
@@ -184,17 +176,40 @@ class Tracer:
             return value
 
         def called(*args: Any, **kwargs: Any) -> Any:
-            if attribute in _BATCH_CALLS:
-                for argument in (*args, *kwargs.values()):
-                    if hasattr(argument, "forward_mode"):
-                        self._quietly(self.batch, attribute, argument)
-                    elif type(argument).__name__ == "RadixAttention":
-                        self._quietly(self.layer, argument)
+            for argument in (*args, *kwargs.values()):
+                noted = _HANDED_OVER.get(type(argument).__name__)
+                if noted:
+                    self._quietly(self.note, noted, argument)
+                elif attribute in _BATCH_CALLS and hasattr(argument, "forward_mode"):
+                    self._quietly(self.batch, attribute, argument)
             returned = value(*args, **kwargs)
             self._quietly(self._call, role, attribute, args, kwargs, returned, by)
             return returned
 
         return called
+
+    def _missed(self, role: str, attribute: str, frame: FrameType) -> None:
+        by = None if self._busy or attribute.startswith("__") else _place(frame)
+        if by is not None:
+            self.emit("read", on=role, name=attribute, value={"type": "missing"}, by=by)
+
+    def made(
+        self, role: str, this: Any, name: str, args: Any, kwargs: Any, frame: FrameType
+    ) -> None:
+        """Note with which arguments an object is made, and watch what it does to itself.
+
+        Args:
+            role: What it is to the engine.
+            this: The object, still empty.
+            name: ``Class.__init__``.
+            args: Positional arguments.
+            kwargs: Keyword arguments.
+            frame: Who makes it.
+        """
+        by = _place(frame)
+        if by is not None and not self._busy:
+            self._quietly(self._call, role, name, args, kwargs, None, by)
+            self.watch(role, this, finished=False)
 
     def _read(self, role: str, attribute: str, value: Any, by: str) -> None:
         self.emit("read", on=role, name=attribute, value=_plain(describe(value)), by=by)
@@ -216,23 +231,23 @@ class Tracer:
         if self._batches > 400:  # a run of that length has shown what it can
             return
         if self._batches == 1:
-            self.emit("object", on="batch", **_class_facts(type(batch)), fields={})
-        mode = batch.forward_mode.name
-        self.emit("batch", call=call, mode=mode, scheduled=self.scheduled, fields=_fields(batch))
+            self.emit("object", on="batch", **class_facts(type(batch)), fields={})
+        mode, seen = batch.forward_mode.name, self._fields(batch)
+        self.emit("batch", call=call, mode=mode, scheduled=self.scheduled, fields=seen)
 
-    def layer(self, layer: Any) -> None:
-        """Note the first attention layer that a backend is called for."""
-        if not self._layer_seen:
-            self._layer_seen = True
-            self.emit("object", on="layer", **_class_facts(type(layer)), fields=_fields(layer))
+    def note(self, role: str, target: Any) -> None:
+        """Note the first object that is handed over in a role."""
+        if role not in self._noted:
+            self._noted.add(role)
+            self.emit("object", on=role, **class_facts(type(target)), fields=self._fields(target))
 
     def sampled(self, logits_output: Any, batch: Any) -> None:
         """Note what the sampler gets."""
         mode = batch.forward_mode.name
         for role, target in (("sampling", batch.sampling_info), ("logits", logits_output)):
             if target is not None:
-                facts = _class_facts(type(target))
-                self.emit("object", on=role, **facts, mode=mode, fields=_fields(target))
+                told, seen = class_facts(type(target)), self._fields(target)
+                self.emit("object", on=role, **told, mode=mode, fields=seen)
 
     def objects(self, runner: Any) -> None:
         """Watch what a model runner has made."""
@@ -245,18 +260,23 @@ class Tracer:
             target = getattr(runner, name, None)
             if target is not None:
                 self.watch(role, target)
+                self.tell(role, target)
 
     def runner(self, runner: Any) -> None:
         """Note what a model runner has when it runs for the first time."""
         if self._runner_seen:
             return
         self._runner_seen = True
-        wanted = self._folder / WANTED
-        if wanted.exists():
-            present = _present(wanted.read_text(encoding="utf-8").split())
-            self.emit("symbols", present=present, flags=self._quietly(_flags))
-        fields = self._quietly(_fields, runner)
-        self.emit("object", on="model_runner", **_class_facts(type(runner)), fields=fields)
+        if self._wanted:
+            present = facts.present(self._wanted)
+            self.emit("symbols", present=present, flags=self._quietly(facts.flags))
+        told, seen = class_facts(type(runner)), self._fields(runner)
+        self.emit("object", on="model_runner", **told, fields=seen)
+
+
+def _wanted(folder: Path) -> tuple[str, ...]:
+    file = folder / WANTED
+    return tuple(file.read_text(encoding="utf-8").splitlines()) if file.exists() else ()
 
 
 def _plain(described: dict[str, Any]) -> dict[str, Any]:
@@ -270,105 +290,6 @@ def _place(frame: FrameType) -> str | None:
     return None if name.startswith("sglang_contracts.live") else f"{name}:{frame.f_lineno}"
 
 
-def canonical(function: Callable[..., Any], member: bool) -> list[str]:
-    """A running function's parameters in the contracts' own spelling (no ``self``).
-
-    Args:
-        function: Any function.
-        member: Whether its first parameter is the object.
-    """
-    parameters = list(inspect.signature(function).parameters.values())[1 if member else 0 :]
-    found: list[str] = []
-    star, previous = False, None
-    for each in parameters:
-        if previous is each.POSITIONAL_ONLY and each.kind is not each.POSITIONAL_ONLY:
-            found.append("/")
-        if each.kind is each.KEYWORD_ONLY and not star:
-            found.append("*")
-        star = star or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-        stars = ("*" if each.kind is each.VAR_POSITIONAL else "") + (
-            "**" if each.kind is each.VAR_KEYWORD else ""
-        )
-        found.append(f"{stars}{each.name}{'' if each.default is each.empty else '='}")
-        previous = each.kind
-    return [*found, "/"] if previous is inspect.Parameter.POSITIONAL_ONLY else found
-
-
-def _describe_member(cls: type, name: str) -> str:
-    """``(a, b=)`` for a method, ``: annotation`` for a field, else what sort of thing it is."""
-    value = inspect.getattr_static(cls, name, None)
-    function = inspect.unwrap(getattr(value, "__func__", value))
-    if inspect.isfunction(function):
-        member = not isinstance(value, staticmethod)
-        return f"({', '.join(canonical(function, member))})"
-    if isinstance(value, property):
-        return "property"
-    return "class" if isinstance(value, type) else "attribute"
-
-
-def _class_facts(cls: type) -> dict[str, Any]:
-    """Name, bases, and the members of the nearest upstream class, as they were imported."""
-    names = [f"{each.__module__}:{each.__qualname__}" for each in cls.__mro__]
-    upstream = next((each for each in cls.__mro__ if each.__module__.startswith("sglang.")), None)
-    members: dict[str, str] = {}
-    if upstream is not None:
-        for name in dir(upstream):
-            if not name.startswith("__") or name == "__init__":
-                members[name] = _describe_member(upstream, name)
-        for name, field in getattr(upstream, "__dataclass_fields__", {}).items():
-            members[name] = f": {field.type}"
-    return {"class": names[0], "bases": names[1:-1], "members": members}
-
-
-def _present(wanted: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Module → name → what it is, for those symbols whose module this process has imported."""
-    found: dict[str, dict[str, str]] = {}
-    for symbol in wanted:
-        module_name, _, path = symbol.partition(":")
-        module = sys.modules.get(module_name)
-        if module is None or not module_name.startswith("sglang"):
-            continue
-        if not path:
-            found.setdefault(module_name, {})
-            continue
-        path, _, key = path.partition("[")
-        try:
-            owner: Any = module
-            *parents, last = path.split(".")
-            for parent in parents:
-                owner = getattr(owner, parent)
-            value = getattr(owner, last)
-            if key:
-                what = "key" if key.strip("]\"'") in value else ""
-            elif isinstance(owner, type):
-                what = _describe_member(owner, last)
-            elif inspect.isfunction(value):
-                what = f"({', '.join(canonical(inspect.unwrap(value), member=False))})"
-            else:
-                what = "class" if isinstance(value, type) else "value"
-        except Exception:  # not there, or it refuses: nothing is claimed
-            what = ""
-        if what:
-            found.setdefault(module_name, {})[symbol.partition(":")[2]] = what
-    return found
-
-
-def _flags() -> dict[str, list[str]]:
-    """Every command-line flag of this release's server, with its choices."""
-    import argparse
-
-    from sglang_contracts.live.differences import symbol
-
-    parser = argparse.ArgumentParser()
-    symbol("sglang.srt.server_args:ServerArgs").add_cli_args(parser)
-    return {
-        flag: sorted(str(choice) for choice in action.choices or ())
-        for action in parser._actions
-        for flag in action.option_strings
-        if flag.startswith("--")
-    }
-
-
 def _after(cls: Any, name: str, notice: Callable[[Any], None]) -> None:
     """Call ``notice`` with the object after each call of its method ``name``."""
     real = getattr(cls, name)
@@ -380,6 +301,30 @@ def _after(cls: Any, name: str, notice: Callable[[Any], None]) -> None:
         return result
 
     setattr(cls, name, method)
+
+
+def _constructors(notice: Callable[..., None]) -> None:
+    """Call ``notice`` before each ``__init__`` of the classes in :data:`_CONSTRUCTED`."""
+    modules = [m for name, m in sys.modules.items() if name.startswith("sglang.srt.mem_cache")]
+    classes = {
+        value
+        for module in modules
+        for name, value in list(vars(module).items())
+        if name in _CONSTRUCTED and isinstance(value, type) and "__init__" in vars(value)
+    }
+    for cls in classes:
+        _announce(cls, notice)
+
+
+def _announce(cls: Any, notice: Callable[..., None]) -> None:
+    real, role, name = cls.__init__, _CONSTRUCTED[cls.__name__], f"{cls.__name__}.__init__"
+
+    @functools.wraps(real)
+    def init(this: Any, *args: Any, **kwargs: Any) -> None:
+        notice(role, this, name, args, kwargs, sys._getframe(1))
+        real(this, *args, **kwargs)
+
+    cls.__init__ = init
 
 
 def install(folder: Path) -> None:
@@ -397,6 +342,7 @@ def install(folder: Path) -> None:
 
     def model_runner(module: Any) -> None:
         cls = module.ModelRunner
+        _constructors(lambda *noted: get().made(*noted))
 
         # Pools and backend are made in different steps in different releases: look after each.
         for name in _MAKERS & set(vars(cls)):

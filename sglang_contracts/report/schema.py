@@ -131,9 +131,11 @@ FACTS: dict[str, dict[str, Any]] = {
                 {
                     "clause": _TEXT,
                     "status": _TEXT,
-                    "confirmed": _TEXTS,
+                    "seen": _TEXTS,
+                    "present": _TEXTS,
                     "declared": _TEXTS,
                     "contradicted": _TEXTS,
+                    "absent": _TEXTS,
                     "modes": _TEXTS,
                 }
             ),

@@ -80,3 +80,67 @@ def test_requirements_are_pinned_and_name_no_build_of_torch():
     assert all("==" in line for line in lines)
     (torch,) = [line for line in lines if line.startswith("torch==")]
     assert "+" not in torch
+
+
+def test_who_waits_for_the_lock_is_told_so(tmp_path):
+    lock = tmp_path / "lock"
+    waiter = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from sglang_contracts.live.environments import locked\n"
+        "with locked(Path(sys.argv[1])): pass"
+    )
+    with environments.locked(lock):
+        waiting = subprocess.Popen(
+            [sys.executable, "-c", waiter, str(lock)], stderr=subprocess.PIPE, text=True
+        )
+        said = waiting.stderr.readline()
+    assert waiting.wait() == 0
+    assert said == f"waiting for the process that holds {lock}\n"
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """A project whose base is built without pip: what was run is kept."""
+    ran = []
+    (tmp_path / "matrix").mkdir()
+    (tmp_path / "matrix" / "live-requirements.txt").write_text("torch==2.13.0\n")
+
+    def run(command, hint=""):
+        ran.append(" ".join(map(str, command)))
+        if "-r" in command:
+            (environments._site(command[0].parents[1]) / "torch").mkdir(parents=True)
+
+    monkeypatch.setattr(environments, "_run", run)
+    monkeypatch.setattr(environments, "_torch_imports", lambda python: True)
+    return lambda: environments.base(tmp_path / "work", tmp_path), ran
+
+
+def test_the_base_is_built_once(built):
+    base, ran = built
+    site = base()
+    before = list(ran)
+    assert base() == site
+    assert ran == before
+    assert sum("venv" in command for command in ran) == 1
+
+
+def test_a_base_whose_building_was_ended_is_built_again(built):
+    base, ran = built
+    (base().parents[2] / "complete").unlink()
+    base()
+    assert sum("venv" in command for command in ran) == 2
+
+
+def test_a_base_that_has_lost_its_packages_is_built_again(built, capsys):
+    base, _ = built
+    (base() / "torch").rmdir()
+    assert (base() / "torch").is_dir()
+    assert "lost its packages" in capsys.readouterr().out
+
+
+def test_a_package_that_pip_cannot_get_is_said_with_what_to_do(capfd):
+    with pytest.raises(SystemExit, match=r"(?s)failed \(3\).*PIP_FIND_LINKS"):
+        environments._run(
+            [sys.executable, "-c", "raise SystemExit(3)"], "with PIP_FIND_LINKS run it again"
+        )

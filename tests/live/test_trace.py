@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from sglang_contracts.live import trace
+from sglang_contracts.live import facts, trace
 
 
 class Base:
@@ -84,13 +84,65 @@ def test_equal_calls_are_one_observation(traced):
     assert len([line for line in lines("call") if line["name"] == "alloc"]) == 1
 
 
-def test_the_class_is_described_by_its_nearest_upstream_one(traced):
+def test_each_class_of_an_object_is_described_by_what_it_defines(traced):
     _, lines, _ = traced
     (found,) = lines("object")
     assert found["class"].endswith(":Pool")
-    assert found["members"]["size"] == "(extra=)"
-    assert found["members"]["free"] == "property"
-    assert "alloc" not in found["members"]
+    pool, base = (found["members"][name] for name in (found["class"], *found["bases"]))
+    assert (base["size"], base["free"]) == ("(extra=)", "property")
+    assert pool["alloc"] == "(count, *, zero=)"
+    assert "size" not in pool
+
+
+def test_what_the_plugins_code_sets_is_told(traced):
+    """``page_size`` is assigned in this very module, which is no part of SGLang."""
+    _, lines, _ = traced
+    (found,) = lines("object")
+    assert "page_size" in found["own"]
+    assert "available" not in found["own"]
+
+
+def test_what_is_asked_for_and_is_not_there_is_noted(traced):
+    pool, lines, _ = traced
+    assert not hasattr(pool, "swa_loc")
+    (read,) = [line for line in lines("read") if line["name"] == "swa_loc"]
+    assert read["value"] == {"type": "missing"}
+
+
+def test_a_property_is_not_called_to_describe_an_object():
+    class Guarded(Base):
+        flag = True
+
+        @property
+        def late(self):
+            raise AssertionError("it was called")
+
+    assert facts.fields(Guarded()) == {"flag": {"type": "bool", "value": True}}
+
+
+def test_an_object_is_noted_with_what_it_was_made_with(tmp_path):
+    tracer = trace.Tracer(tmp_path)
+
+    class ReqToTokenPool:
+        def __init__(self, size, *, device):
+            self.size = size
+            self.clear()
+
+        def clear(self):
+            self.free = []
+
+    trace._announce(ReqToTokenPool, tracer.made)
+    pool = ReqToTokenPool(4, device="cpu")
+    tracer.watch("request_pool", pool)
+    tracer.tell("request_pool", pool)
+    tracer.tell("request_pool", pool)
+    made, cleared, told = map(
+        json.loads, next(tmp_path.glob("trace-*.jsonl")).read_text().splitlines()
+    )
+    assert (made["on"], made["name"]) == ("request_pool", "ReqToTokenPool.__init__")
+    assert made["kwargs"] == {"device": {"type": "str", "value": "cpu"}}
+    assert cleared["name"] == "clear"
+    assert told["fields"]["size"] == {"type": "int", "value": 4}
 
 
 def test_watching_twice_records_once(traced):
@@ -127,12 +179,12 @@ def test_a_batch_is_noted_as_its_reader_gets_it_with_the_scheduled_mode(traced):
     ],
 )
 def test_a_value_is_described_never_kept(value, described):
-    assert trace.describe(value) == described
+    assert facts.describe(value) == described
 
 
 def test_a_tensor_is_described_by_dtype_shape_and_device():
     torch = pytest.importorskip("torch", reason="describes tensors: pip install .[suite]")
-    small = trace.describe(torch.tensor([[1, 2]], dtype=torch.int32))
+    small = facts.describe(torch.tensor([[1, 2]], dtype=torch.int32))
     assert small == {
         "type": "tensor",
         "dtype": "int32",
@@ -140,8 +192,8 @@ def test_a_tensor_is_described_by_dtype_shape_and_device():
         "device": "cpu",
         "values": [[1, 2]],
     }
-    assert "values" not in trace.describe(torch.zeros(2))
-    assert "values" not in trace.describe(torch.zeros(1000, dtype=torch.int64))
+    assert "values" not in facts.describe(torch.zeros(2))
+    assert "values" not in facts.describe(torch.zeros(1000, dtype=torch.int64))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +206,7 @@ def test_a_tensor_is_described_by_dtype_shape_and_device():
     ],
 )
 def test_parameters_are_spelled_as_contracts_do(function, text):
-    assert trace.canonical(function, member=False) == text
+    assert facts.canonical(function, member=False) == text
 
 
 def test_symbols_are_looked_up_in_imported_modules_alone(monkeypatch):
@@ -163,14 +215,17 @@ def test_symbols_are_looked_up_in_imported_modules_alone(monkeypatch):
 
     module = types.ModuleType("sglang.here")
     module.Table, module.Kind, module.make = {"triton": 1}, Pool, lambda a, *, b=1: 0
+    module.hooked = lambda a: 0  # of this module: something put in SGLang's place
+    module.make.__module__ = module.__name__
     monkeypatch.setitem(sys.modules, "sglang.here", module)
-    found = trace._present(
+    found = facts.present(
         [
             'sglang.here:Table["triton"]',
             'sglang.here:Table["gone"]',
             "sglang.here:Kind.alloc",
             "sglang.here:Kind.gone",
             "sglang.here:make",
+            "sglang.here:hooked",
             "sglang.elsewhere:X",
             "json:dumps",
         ]

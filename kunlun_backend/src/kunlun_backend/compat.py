@@ -57,8 +57,10 @@ def request_ids(forward_batch: Any) -> Sequence[str] | None:
 
 
 class LegacyGraphHooks:
-    """Clauses `attention-backend/init_forward_metadata_{capture,replay}_cuda_graph`, until 0.5.12.
+    """What SGLang called around a graph until 0.5.12.
 
+    Clause `attention-backend/init_forward_metadata_capture_cuda_graph`.
+    Clause `attention-backend/init_forward_metadata_replay_cuda_graph`.
     From 0.5.13 on SGLang calls `init_forward_metadata_out_graph` instead, and these never.
     """
 
@@ -116,7 +118,7 @@ def capabilities() -> Any:
 
 
 def keep_triton_away() -> None:
-    """Clause `utils/support_triton`: until 0.5.21 a list of names decides who gets Triton.
+    """Clause `platform/support_triton`: until 0.5.21 a list of names decides who gets Triton.
 
     A backend that is not on the list is taken for one with Triton; so the question is answered
     by a hook. Since 0.5.22 (clause `platform/capabilities`) a capability is asked first.
@@ -130,7 +132,7 @@ def keep_triton_away() -> None:
 
 
 def run_as_cpu_engine() -> None:
-    """Clause `rotary-embedding/out-of-tree`: exempt from the CUDA kernel since 0.5.13.
+    """Clause `fused-op/RotaryEmbedding.__init__`: exempt from the CUDA kernel since 0.5.13.
 
     In 0.5.11 and 0.5.12 the layer imports vLLM's kernel on any device that SGLang does not know.
     Where the plugin computes on the CPU, it is the CPU engine that SGLang should run as.

@@ -89,6 +89,14 @@ def _coverage(report: Report) -> list[str]:
     return ["contracted of what SGLang reads or calls:", *(f"  {row}" for row in table(rows))]
 
 
+_LEGEND = (
+    "seen: a value or a call, as stated",
+    "present: on an object that the engine made, or in its worker; the clause states no more",
+    "declared: by a class alone, or what is stated of the value was not seen",
+    "confirmed: seen or present, and not there in the releases outside the range",
+)
+
+
 def _evidence(report: Report, options: Options) -> list[str]:
     """What running releases have shown: by contract, and with ``--verbose`` by clause."""
     rows = _list(report.facts.get("evidence"))
@@ -105,29 +113,38 @@ def _evidence(report: Report, options: Options) -> list[str]:
         by_contract.setdefault(row["clause"].partition("/")[0], []).append(row["status"])
     cells = []
     for name, statuses in sorted(by_contract.items()):
-        shown = [each for each in statuses if each in ("confirmed", "declared")]
+        seen, present = statuses.count("seen"), statuses.count("present")
         cells.append(
             (
                 name,
-                f"{statuses.count('confirmed')} confirmed",
+                f"{seen + present} confirmed",
+                f"({seen} seen, {present} present)",
                 f"{statuses.count('declared')} declared",
                 f"{statuses.count('not-exercised')} not exercised",
                 f"{statuses.count('contradicted')} contradicted",
-                f"{len(shown) / len(statuses):.0%}",
+                f"{(seen + present) / len(statuses):.0%}",
             )
         )
-    return [*lines, *(f"  {row}" for row in table(cells))]
+    lines += [f"  {row}" for row in table(cells)]
+    for line in _LEGEND:
+        lines += wrapped(line, options.width, "  ")
+    return lines
 
 
 def _shown(row: Mapping[str, Any]) -> str:
     if row["contradicted"]:
         return f"contradicted: {'; '.join(row['contradicted'])}"
-    if row["confirmed"]:
+    said = []
+    if row["seen"]:
         modes = f" ({', '.join(row['modes'])})" if row["modes"] else ""
-        return f"confirmed live in {', '.join(row['confirmed'])}{modes}"
+        said.append(f"seen in {', '.join(row['seen'])}{modes}")
+    if row["present"]:
+        said.append(f"present in {', '.join(row['present'])}")
     if row["declared"]:
-        return f"there, as stated, in {', '.join(row['declared'])}; no value or call was seen"
-    return "not exercised"
+        said.append(f"only declared in {', '.join(row['declared'])}")
+    if said and row["absent"]:
+        said.append(f"not there in {', '.join(row['absent'])}")
+    return "; ".join(said) or "not exercised"
 
 
 def _list(value: object) -> list[Any]:

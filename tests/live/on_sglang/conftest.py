@@ -2,20 +2,22 @@
 
 import importlib.util
 import os
+import platform
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from sglang_contracts.contract import load_contracts
-from sglang_contracts.live import evidence, shim
+from sglang_contracts.live import evidence, shim, tiny
 from sglang_contracts.live.build import installed_release
 from sglang_contracts.live.differences import Differences
-from sglang_contracts.live.engine import KUNLUN, Job, run
+from sglang_contracts.live.engine import KUNLUN, TORCH_NATIVE, Job, run
 from sglang_contracts.live.environments import PROJECT
-from sglang_contracts.live.reference import CHUNK, GROUPS, reference
+from sglang_contracts.live.reference import CHUNK, GROUPS, VARIED, reference
 from sglang_contracts.live.trace import WANTED
 
 # Upstream's paged allocator launches Triton up to 0.5.21: its interpreter runs that on a CPU.
@@ -28,6 +30,8 @@ else:
     os.environ.update(shim.environment())
 
 
+RECORD = bool(os.environ.get("SGLANG_CONTRACTS_RECORD"))
+FOLDER = PROJECT / "matrix" / "evidence"
 REGISTER = "kunlun=kunlun_backend.backend:KunlunAttentionBackend"
 serving = pytest.StashKey()
 
@@ -64,32 +68,91 @@ def serve(work):
     """
     release = installed_release()
     differences = Differences(release)
-    plugin = differences.has_platforms
     expected = reference(work, release)
-    jobs = {}
-    for page_size in (1, 16) if plugin or differences.since("0.5.5") else (1,):
-        folder = work / f"run-{release}-{page_size}"
-        shutil.rmtree(folder / "trace", ignore_errors=True)
-        (folder / "trace").mkdir(parents=True)
-        (folder / "trace" / WANTED).write_text(evidence.wanted(load_contracts()))
-        job = Job(
+    options = {"chunked_prefill_size": CHUNK}
+    jobs = {
+        page_size: plugged(
+            work / f"run-{release}-{page_size}",
             expected.model,
-            KUNLUN,
             page_size,
-            GROUPS,
-            {"chunked_prefill_size": CHUNK, "enable_mixed_chunk": page_size == 1},
-            platform=KUNLUN if plugin else "",
-            register="" if plugin else REGISTER,
-            trace=folder / "trace",
+            {**options, "enable_mixed_chunk": page_size == 1},
         )
-        jobs[page_size] = (job, folder)
+        for page_size in ((1, 16) if differences.since("0.5.5") else (1,))
+    }
     with ThreadPoolExecutor() as pool:  # start-up is all imports: two cost little more
-        results = pool.map(lambda item: run(item[0], release, item[1]), jobs.values())
-        found = {
-            size: (job, result)
-            for (size, (job, _)), result in zip(jobs.items(), results, strict=True)
-        }
+        results = pool.map(lambda job: run(job, release, job.trace.parent), jobs.values())
+        found = dict(zip(jobs, zip(jobs.values(), results, strict=True), strict=True))
     return expected, found
+
+
+def plugged(folder, model, page_size, options, groups=(*GROUPS, VARIED)):
+    """A traced run with the reference plugin, or with its backend alone where there are none."""
+    plugin = Differences(installed_release()).has_platforms
+    return Job(
+        model,
+        KUNLUN,
+        page_size,
+        groups,
+        options,
+        platform=KUNLUN if plugin else "",
+        register="" if plugin else REGISTER,
+        trace=traced(folder),
+    )
+
+
+def traced(folder):
+    """An empty folder for a trace, with the symbols that are to be looked up."""
+    trace = folder / "trace"
+    shutil.rmtree(trace, ignore_errors=True)
+    trace.mkdir(parents=True)
+    (trace / WANTED).write_text(evidence.wanted(load_contracts()))
+    return trace
+
+
+def record_further(work, model, release):
+    """Record what SGLang makes where no plugin takes its place, and for latent attention."""
+    options = {"chunked_prefill_size": CHUNK}
+    groups = (*GROUPS[:2], VARIED)
+    folder = work / f"run-{release}-native"
+    job = Job(model, TORCH_NATIVE, 1, groups, options, trace=traced(folder))
+    run(job, release, folder)
+    evidence.save(gathered(release, [job], tiny.DIMS), FOLDER, "native")
+    if not Differences(release).serves_latent_attention:
+        return
+    folder = work / f"run-{release}-latent"
+    job = Job(
+        tiny.make_latent(folder / "model"),
+        KUNLUN,
+        1,
+        groups,
+        {**options, "load_format": "dummy"},
+        register=REGISTER,
+        trace=traced(folder),
+    )
+    run(job, release, folder)
+    evidence.save(gathered(release, [job], tiny.LATENT_DIMS), FOLDER, "latent")
+
+
+def gathered(release, jobs, dims):
+    """The evidence of some runs."""
+    settings = [
+        (
+            {
+                "backend": job.backend,
+                "platform": job.platform,
+                "page_size": job.page_size,
+                **job.options,
+            },
+            job.trace,
+        )
+        for job in jobs
+    ]
+    versions = {
+        "python": platform.python_version(),
+        "torch": version("torch").partition("+")[0],
+        "sglang-kunlun-reference": version("sglang-kunlun-reference"),
+    }
+    return evidence.distil(release, settings, versions, dims)
 
 
 @pytest.fixture(scope="session")
@@ -123,29 +186,11 @@ def runs(served):
 
 
 @pytest.fixture(scope="session")
-def seen(builder, runs):
+def seen(release, expected, runs):
     """The evidence of these runs."""
-    import platform
-    from importlib.metadata import version
-
-    settings = [
-        (
-            {
-                "backend": job.backend,
-                "platform": job.platform,
-                "page_size": job.page_size,
-                **job.options,
-            },
-            job.trace,
-        )
-        for job, _ in runs.values()
-    ]
-    versions = {
-        "python": platform.python_version(),
-        "torch": version("torch").partition("+")[0],
-        "sglang-kunlun-reference": version("sglang-kunlun-reference"),
-    }
-    found = evidence.distil(builder.release, settings, versions, evidence.TINY_DIMS)
-    if os.environ.get("SGLANG_CONTRACTS_RECORD"):
-        evidence.save(found, PROJECT / "matrix" / "evidence")
+    jobs = [job for job, _ in runs.values()]
+    found = gathered(release, jobs, tiny.DIMS)
+    if RECORD:
+        evidence.save(found, FOLDER)
+        record_further(jobs[0].trace.parents[1], expected.model, release)
     return found

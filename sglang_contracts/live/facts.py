@@ -117,10 +117,13 @@ def canonical(function: Callable[..., Any], member: bool) -> list[str]:
 
 def member(cls: type, name: str) -> str:
     """``(a, b=)`` for a method, else ``property``, ``class`` or ``attribute``; nothing is bound."""
-    value = inspect.getattr_static(cls, name, None)
-    function = inspect.unwrap(getattr(value, "__func__", value))
-    if inspect.isfunction(function):
-        return f"({', '.join(canonical(function, not isinstance(value, staticmethod)))})"
+    value = function = inspect.getattr_static(cls, name, None)
+    static = False
+    while function is not None and not inspect.isfunction(function):
+        static = static or isinstance(function, staticmethod)  # perhaps below a cache
+        function = getattr(function, "__func__", getattr(function, "__wrapped__", None))
+    if function is not None:
+        return f"({', '.join(canonical(inspect.unwrap(function), not static))})"
     if isinstance(value, property):
         return "property"
     return "class" if isinstance(value, type) else "attribute"

@@ -1,6 +1,7 @@
 """The tracer notes what is done to an object, and changes nothing about it."""
 
 import enum
+import functools
 import json
 from dataclasses import dataclass
 
@@ -207,6 +208,20 @@ def test_a_tensor_is_described_by_dtype_shape_and_device():
 )
 def test_parameters_are_spelled_as_contracts_do(function, text):
     assert facts.canonical(function, member=False) == text
+
+
+def test_a_method_is_seen_through_what_decorates_it():
+    class Kind:
+        @functools.lru_cache
+        @staticmethod
+        def cached(name): ...
+
+        @classmethod
+        def made(cls, name): ...
+
+        def plain(self, name): ...
+
+    assert {facts.member(Kind, name) for name in ("cached", "made", "plain")} == {"(name)"}
 
 
 def test_symbols_are_looked_up_in_imported_modules_alone(monkeypatch):

@@ -1,18 +1,19 @@
-"""How long ``check`` takes, and against what: griffe's diff of the API, ty's type check.
+"""How long ``check`` takes beside what one would use without it: ty and griffe, in one run.
 
-    python benchmarks/check.py PLUGIN [--sglang FOLDER] [--old FOLDER] [--repeat 3]
+    python benchmarks/check.py [PLUGIN] [--new 0.5.23] [--old 0.5.22] [--repeat 3]
 
-PLUGIN is a source tree or wheel. FOLDER holds an unpacked SGLang (for ty, and with ``--old`` for
-griffe); without it only our own times are taken. One run prints: cold (nothing cached), warm, one
-release, what a further release costs, peak memory, and the ratios to the others' times.
+PLUGIN is a source tree or a wheel; by default the largest of the public plugins that docs/
+real-plugins.md judges is fetched by pip. So are two SGLang wheels, unpacked into a temporary folder
+for ty (which checks the plugin against one release) and griffe (which compares two releases and
+knows no plugin). Every figure is the time of a whole command in a process of its own, the memory is
+the largest that any of ours took. Needs ty and griffe beside this Python.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shutil
+import resource
 import statistics
 import subprocess
 import sys
@@ -21,94 +22,98 @@ import time
 import zipfile
 from pathlib import Path
 
-PEAK = """
-import json, resource, sys, time
-start = time.perf_counter()
 from sglang_contracts.surface import load_catalog
-from sglang_contracts.verify import check_plugin
-catalog = load_catalog()
-releases = catalog.releases if sys.argv[2] == "all" else catalog.releases[-int(sys.argv[2]):]
-report = check_plugin(sys.argv[1], catalog, releases)
-print(json.dumps({
-    "seconds": time.perf_counter() - start,
-    "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-    "releases": len(report.releases),
-    "uses": report.facts["uses"],
-}))
+
+PLUGIN = "eagle-harness==0.1.3"
+GRIFFE = """
+import sys
+import griffe
+old, new = (
+    griffe.load("srt", search_paths=[folder], allow_inspection=False) for folder in sys.argv[1:]
+)
+print(sum(1 for _ in griffe.find_breaking_changes(old, new)))
 """
 
 
-def ours(plugin: Path, releases: str, cache: Path) -> dict[str, float]:
-    """One run in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK, str(plugin), releases],
-        env={**os.environ, "SGLANG_CONTRACTS_CACHE": str(cache)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    result: dict[str, float] = json.loads(done.stdout)
-    return result
-
-
-def timed(command: list[str], folder: Path) -> float | None:
-    """Seconds of a command; None where it is not installed."""
-    if shutil.which(command[0]) is None:
-        return None
+def run(command: list[str], cwd: Path, cache: Path | None = None) -> tuple[float, str]:
+    """Seconds of a command, and what it printed; it must end with 0 or 1 (it found something)."""
+    env = dict(os.environ)
+    if cache is not None:
+        env["SGLANG_CONTRACTS_CACHE"] = str(cache)
     start = time.perf_counter()
-    subprocess.run(command, cwd=folder, capture_output=True, check=False)
-    return time.perf_counter() - start
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
+    return seconds, done.stdout
+
+
+def ours(plugin: Path, cwd: Path, cache: Path, releases: list[str]) -> float:
+    """Seconds of ``check`` of these releases."""
+    command = [sys.executable, "-m", "sglang_contracts.cli", "check", str(plugin), "--quiet"]
+    for each in releases:
+        command += ["--release", each]
+    return run(command, cwd, cache)[0]
+
+
+def fetch(requirement: str, folder: Path) -> Path:
+    """A wheel, fetched with the user's own pip."""
+    folder.mkdir()
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
+    run([*command, requirement], folder)
+    return next(folder.glob("*.whl"))
+
+
+def unpacked(wheel: Path, folder: Path) -> Path:
+    """The folder a wheel was unpacked to; nothing of it is imported."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
 
 
 def main() -> int:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("plugin", type=Path)
-    parser.add_argument("--sglang", type=Path)
-    parser.add_argument("--old", type=Path)
+    parser.add_argument("plugin", type=Path, nargs="?")
+    parser.add_argument("--new", default="0.5.23", help="the release ty checks against")
+    parser.add_argument("--old", default="0.5.22", help="griffe compares it with --new")
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder) / "cache"
-        cold = ours(args.plugin, "all", cache)
-        warm = statistics.median(
-            ours(args.plugin, "all", cache)["seconds"] for _ in range(args.repeat)
+    releases = list(load_catalog().releases)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        plugin = args.plugin.resolve() if args.plugin else fetch(PLUGIN, folder / "plugin")
+        source = unpacked(plugin, folder / "source") if plugin.suffix == ".whl" else plugin
+        new, old = (
+            unpacked(fetch(f"sglang=={each}", folder / each), folder / f"sglang-{each}")
+            for each in (args.new, args.old)
         )
-        fresh = [Path(folder) / f"cache{number}" for number in range(3)]
-        one = ours(args.plugin, "1", fresh[0])["seconds"]
-        ten = ours(args.plugin, "10", fresh[1])["seconds"]
-        further = (cold["seconds"] - ten) / max(cold["releases"] - 10, 1) * 1000
-        print(f"plugin {args.plugin.name}: {cold['uses']} uses, {cold['releases']:.0f} releases")
-        print(f"  cold, all releases   {cold['seconds']:7.2f} s   {cold['megabytes']:.0f} MB peak")
-        print(f"  cold, one release    {one:7.2f} s")
-        print(f"  warm, all releases   {warm:7.2f} s")
-        print(
-            f"  a further release    {further:7.1f} ms cold, "
-            f"{warm / max(cold['releases'], 1) * 1000:.1f} ms warm"
-        )
-        source = args.plugin
-        if source.suffix == ".whl":
-            source = Path(folder) / "source"
-            with zipfile.ZipFile(args.plugin) as archive:
-                archive.extractall(source)
-        if args.sglang is not None:
-            seconds = timed(
-                ["ty", "check", str(source), "--extra-search-path", str(args.sglang)], source
-            )
-            if seconds is not None:
-                print(
-                    f"  ty, one release      {seconds:7.2f} s   ours warm / ty {warm / seconds:.2f}"
-                )
-            if args.old is not None:
-                seconds = timed(
-                    ["griffe", "check", "srt", "--search", str(args.sglang / "sglang"),
-                     "--against-path", str(args.old / "sglang")], source,
-                )  # fmt: skip
-                if seconds is not None:
-                    print(
-                        f"  griffe, two releases {seconds:7.2f} s   ours warm / griffe "
-                        f"{warm / seconds:.2f}"
-                    )
+        cold, warm, ty, growth = [], [], [], []
+        for number in range(args.repeat):
+            cache = folder / f"cache{number}"
+            cold.append(ours(plugin, folder, cache, releases))
+            warm.append(ours(plugin, folder, cache, releases))
+            half = releases[len(releases) // 2 :]
+            first = ours(plugin, folder, folder / f"half{number}", half)
+            growth.append((cold[-1] - first) / (len(releases) - len(half)) * 1000)
+            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+            command = ["ty", "check", str(source), "--extra-search-path", str(new), "--exit-zero"]
+            ty.append(run(command, folder)[0])
+            print(f"  run {number + 1} of {args.repeat} done", file=sys.stderr)
+        command = [sys.executable, "-c", GRIFFE, str(old / "sglang"), str(new / "sglang")]
+        griffe, changes = run(command, folder)
+        print(f"{plugin.name}, {len(releases)} releases; medians of {args.repeat}")
+        times = {key: statistics.median(each) for key, each in (("cold", cold), ("warm", warm))}
+        print(f"  check, cold, all releases     {times['cold']:6.2f} s")
+        print(f"  check, warm, all releases     {times['warm']:6.2f} s")
+        print(f"  a further release, cold       {statistics.median(growth):6.1f} ms")
+        print(f"  peak memory                   {peak:6d} MB")
+        median = statistics.median(ty)
+        print(f"  ty, one release               {median:6.2f} s")
+        print(f"  griffe, two releases          {griffe:6.2f} s   ({changes.strip()} changes)")
+        for peer, seconds in (("ty", median), ("griffe", griffe)):
+            for key, value in times.items():
+                print(f"  {key:4} / {peer:6}                 {value / seconds:6.2f}")
     return 0
 
 

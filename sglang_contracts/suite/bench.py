@@ -12,8 +12,9 @@ import contextlib
 import functools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sglang_contracts.contract.layout import layout
@@ -166,7 +167,12 @@ class Bench:
         slots: Slots of the pool; 0: enough for what scripts do.
         looks: Whether passes note what becomes of the pool, the batch and the inputs; it costs
             copies of all of them.
+        loud: Factor on queries and keys, which have unit variance without it.
+        layer: Further keywords of the attention layers.
     """
+
+    oracle: Mapping[str, Any] = MappingProxyType({})
+    """Further keywords of the oracle, for layers that are not plain causal attention."""
 
     def __init__(
         self,
@@ -177,9 +183,11 @@ class Bench:
         device: str | None = None,
         slots: int = 0,
         looks: bool = True,
+        loud: float = 1.0,
+        layer: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.context, self.cell, self.seed, self.window = context, cell, seed, window
-        self.looks = looks
+        self.looks, self.loud, self._layer_options = looks, loud, layer
         self._seen: list[tuple[Any, Any]] | None = None
         self.device = device or "cpu"
         builder = self.builder = context.builder
@@ -239,7 +247,7 @@ class Bench:
     # Making things.
 
     def _layer(self, index: int) -> Any:
-        more: dict[str, Any] = {"scaling": self.scales[index]}
+        more: dict[str, Any] = {"scaling": self.scales[index], **self._layer_options}
         if self.window >= 0:
             more["sliding_window_size"] = self.window
         return self.builder.layer(self.geometry, index, **more)
@@ -346,6 +354,8 @@ class Bench:
             for index, (name, heads, width) in enumerate(parts):
                 seed = ((self.seed * 131 + number) * 31 + layer) * 3 + index
                 data = noise((CONTEXT, heads, width), seed + 1)
+                if name != "v":
+                    data = data * self.loud
                 getattr(made, name).append(data.to(self.geometry.torch_dtype))
         if share is not None and length:
             donor = self.requests[share]
@@ -372,11 +382,11 @@ class Bench:
             taken.append(slot)
         return taken
 
-    def tensor(self, values: list[int], dtype: str) -> Any:
+    def tensor(self, values: Sequence[float], dtype: str) -> Any:
         """A tensor on the bench's device."""
         import torch
 
-        return torch.tensor(values, dtype=getattr(torch, dtype)).to(self.device)
+        return torch.tensor(list(values), dtype=getattr(torch, dtype)).to(self.device)
 
     def end(self, number: int) -> None:
         """A request is over: its own pages go to whoever comes next."""
@@ -483,6 +493,16 @@ class Bench:
                 parts.append(torch.zeros(0, width, dtype=self.geometry.torch_dtype))
         return parts[0], parts[1], parts[2]
 
+    def store(self, step: Step, layer: int) -> None:
+        """Write a step's keys and values to their slots by raw index, past the backend."""
+        if not step.loc:
+            return
+        _, k, v = self.inputs(step, layer)
+        heads = self.cell.heads[1]
+        self.put(
+            layer, step.loc, k.view(len(step.loc), heads, -1), v.view(len(step.loc), heads, -1)
+        )
+
     @contextlib.contextmanager
     def serving(self, step: Step) -> Iterator[None]:
         """Within it a layer calls this backend for the step's batch."""
@@ -496,6 +516,7 @@ class Bench:
         save: bool = True,
         keys: bool = True,
         fused: bool = False,
+        more: Mapping[str, Any] = MappingProxyType({}),
     ) -> Pass:
         """Run one layer of a prepared step.
 
@@ -505,6 +526,7 @@ class Bench:
             save: What ``save_kv_cache`` says; with False the cache is filled by raw index first.
             keys: Whether keys and values are given; without them likewise.
             fused: Give slices of one tensor, as a fused projection does: rows are far apart.
+            more: Further keywords of the layer's call.
         """
         import torch
 
@@ -514,17 +536,11 @@ class Bench:
             whole = torch.cat(given, 1)
             given = whole.split([part.shape[1] for part in given], 1)
         if not save or not keys:
-            shape = (-1, self.cell.heads[1])
-            self.put(
-                layer,
-                step.loc,
-                k.view(*shape, self.cell.dims[0]) if len(step.loc) else k,
-                v.view(*shape, self.cell.dims[1]) if len(step.loc) else v,
-            )
+            self.store(step, layer)
         before = self.look() if self.looks else []
         fields = self._snapshot(step.batch) if self.looks else {}
         self.writes.clear()
-        options: dict[str, Any] = {} if save else {"save_kv_cache": False}
+        options: dict[str, Any] = dict(more) if save else {**more, "save_kv_cache": False}
         with self.serving(step), self.context.observed():
             out = ask(
                 f"{step.mode} of {len(step.loc)} tokens in layer {layer} ({self.cell.label})",
@@ -595,6 +611,7 @@ class Bench:
                 request.v[layer][:end].double().numpy(),
                 self.scales[layer],
                 self.window,
+                **self.oracle,
             )
             parts.append(out.reshape(count, -1))
         width = self.cell.heads[0] * self.cell.dims[1]

@@ -83,6 +83,17 @@ class Book:
         counts = dict.fromkeys(numbers, 1)
         return self._book(counts, loc, "alloc_decode" if self.page > 1 else "alloc")
 
+    def reserve(self, number: int, pages: int) -> None:
+        """Ask ``alloc`` for whole pages, which a new request owns from here on.
+
+        Raises:
+            Violation: The answer breaks a rule.
+        """
+        counts = {number: pages * self.page}
+        loc = ask("alloc", self.bench.allocator.alloc, pages * self.page)
+        if not self._book(counts, loc, "alloc"):
+            expect(False, f"alloc gives None for {pages} pages ({self.bench.cell.label})")
+
     def _book(self, counts: dict[int, int], loc: Any, what: str) -> bool:
         pages = sum(self.new_pages(n, c) for n, c in counts.items())
         fits = pages * self.page <= self.free()

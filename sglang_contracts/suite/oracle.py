@@ -12,8 +12,18 @@ TOLERANCE = {"float32": 3e-5, "float16": 5e-3, "bfloat16": 4e-2}
 the dtype, and one softmax in it, can cost."""
 
 
-def attention(q: Any, keys: Any, values: Any, scale: float, window: int = -1) -> Any:
-    """Causal attention of a request's last ``n`` tokens over all its ``L`` tokens.
+def attention(
+    q: Any,
+    keys: Any,
+    values: Any,
+    scale: float,
+    window: int = -1,
+    *,
+    cap: float = 0.0,
+    sinks: Any = None,
+    causal: bool = True,
+) -> Any:
+    """Attention of a request's last ``n`` tokens over all its ``L`` tokens.
 
     Args:
         q: Array ``[n, Hq, D]``.
@@ -21,6 +31,9 @@ def attention(q: Any, keys: Any, values: Any, scale: float, window: int = -1) ->
         values: Array ``[L, Hkv, Dv]``.
         scale: Factor on the scores.
         window: Keys to the left of a query that it sees, its own not counted; -1: all.
+        cap: Scores are ``cap * tanh(score / cap)``; 0: as they are.
+        sinks: Array ``[Hq]``: for each head one more score that takes weight and gives nothing.
+        causal: Whether a query sees no key after its own.
 
     Returns:
         float64 array ``[n, Hq, Dv]``.
@@ -31,14 +44,20 @@ def attention(q: Any, keys: Any, values: Any, scale: float, window: int = -1) ->
     count, heads, length = q.shape[0], q.shape[1], keys.shape[0]
     group = heads // keys.shape[1]
     distance = numpy.arange(length - count, length)[:, None] - numpy.arange(length)[None]
-    hidden = distance < 0
+    hidden = (distance < 0) & causal
     if window >= 0:
         hidden |= distance > window
     result = numpy.empty((count, heads, values.shape[2]))
     for head in range(heads):
         scores = (q[:, head] @ keys[:, head // group].T) * scale
+        if cap:
+            scores = cap * numpy.tanh(scores / cap)
         scores[hidden] = -numpy.inf
-        weights = numpy.exp(scores - scores.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
+        largest = scores.max(axis=1, keepdims=True)
+        if sinks is not None:
+            largest = numpy.maximum(largest, sinks[head])
+        weights = numpy.exp(scores - largest)
+        lost = 0.0 if sinks is None else numpy.exp(sinks[head] - largest)
+        weights /= weights.sum(axis=1, keepdims=True) + lost
         result[:, head] = weights @ values[:, head // group]
     return result

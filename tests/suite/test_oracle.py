@@ -21,3 +21,22 @@ def test_the_oracle_equals_torchs_attention(count, window):
     ).transpose(0, 1)
     found = attention(q.numpy(), k.numpy(), v.numpy(), 0.3, window)
     assert numpy.abs(found - wanted.numpy()).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    "changed", [{"cap": 0.7}, {"sinks": [0.5, -1.0, 2.0, 0.0]}, {"causal": False}], ids=str
+)
+def test_layers_that_are_not_plain_equal_the_textbook(changed):
+    draw = numpy.random.default_rng(5)
+    q, k, v = (draw.normal(size=(6, heads, 8)) for heads in (4, 2, 2))
+    found = attention(q, k, v, 0.4, **changed)
+    for head in range(4):
+        scores = q[:, head] @ k[:, head // 2].T * 0.4
+        if "cap" in changed:
+            scores = 0.7 * numpy.tanh(scores / 0.7)
+        if changed.get("causal", True):
+            scores = numpy.where(numpy.tri(6, dtype=bool), scores, -numpy.inf)
+        weights = numpy.exp(scores)
+        sink = numpy.exp(changed["sinks"][head]) if "sinks" in changed else 0.0
+        weights /= weights.sum(1, keepdims=True) + sink
+        assert numpy.abs(found[:, head] - weights @ v[:, head // 2]).max() < 1e-12

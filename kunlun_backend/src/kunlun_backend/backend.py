@@ -257,3 +257,5 @@ def _refuse_unknown(layer: Any, kwargs: dict[str, Any]) -> None:
         raise NotImplementedError("The kunlun attention kernels have no logit cap.")
     if layer.is_cross_attention:
         raise NotImplementedError("The kunlun backend does not serve cross attention.")
+    if getattr(layer.attn_type, "value", layer.attn_type) != "decoder":
+        raise NotImplementedError("The kunlun attention kernels are causal.")

@@ -77,7 +77,9 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
         else:  # more padding tokens than the pool has slots
             slots = slots.to(torch.int32)
         keys, values = self.k_buffer[index], self.v_buffer[index]
-        cache_k, cache_v = cache_k.to(self.dtype), cache_v.to(self.dtype)
+        if cache_k.dtype != self.dtype:  # as SGLang's own pool: scales count where it converts
+            cache_k = (cache_k if k_scale is None else cache_k / k_scale).to(self.dtype)
+            cache_v = (cache_v if v_scale is None else cache_v / v_scale).to(self.dtype)
         sdk.kernels().reshape_and_cache(cache_k, cache_v, keys, values, slots, None, None, 0)
 
     def move_kv_cache(self, tgt_loc: torch.Tensor, src_loc: torch.Tensor) -> None:

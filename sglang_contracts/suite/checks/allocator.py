@@ -209,6 +209,32 @@ def _full(context: Context) -> None:
 
 
 @check(
+    "allocator.alloc-gives-whole-pages",
+    2,
+    "alloc() gives whole pages that are nobody's, slot after slot, or None",
+    clauses=("kv-allocator-paged/alloc",),
+    forbids_raising=True,
+    why="Disaggregation and the host cache reserve pages by alloc(), past alloc_extend().",
+)
+def _whole(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, slots=max(256, 8 * cell.page_size), looks=False)
+        book, page = Book(bench), cell.page_size
+        book.extend({0: page + 1})
+        for number, pages in ((1, 2), (2, 1)):
+            book.reserve(number, pages)
+            book.check_available("after alloc()")
+        found = ask("alloc", bench.allocator.alloc, book.free() + page)
+        expect(found is None, f"alloc() gives more slots than are free ({cell.label})")
+        book.check_available("after an alloc() that did not fit")
+        for number in (1, 0, 2):
+            book.release(number)
+            book.check_available("after what alloc() gave was freed")
+
+    context.explore(_cells(context), None, body)
+
+
+@check(
     "allocator.batches-are-served-in-order",
     2,
     "In a batch of several requests each gets its own slots, in batch order",

@@ -35,6 +35,13 @@ def _prefix(cell: Cell) -> Script:
     return Script((first, Turn("extend", ((1, 3, 0, shared), (2, 2)))), cell)
 
 
+def _prefix_to_the_edge(cell: Cell) -> Script:
+    """Requests whose tokens, cached and new, fill their pages to the last slot."""
+    page = cell.page_size
+    first = Turn("extend", ((0, 2 * page),))
+    return Script((first, Turn("extend", ((1, page, 0, page), (2, page), (0, page)))), cell)
+
+
 def _chunks(cell: Cell) -> Script:
     page = min(cell.page_size, 64)
     turns = [Turn("extend", ((0, n), (1, 2))) for n in (1, page, 2 * page + 1)]
@@ -273,7 +280,7 @@ def _mixed_oracle(context: Context) -> None:
 )
 def _prefix_oracle(context: Context) -> None:
     modes = _modes(context, "extend", "decode")
-    _run(context, (_compare,), _prefix, modes=modes, sharing=True)
+    _run(context, (_compare,), (_prefix, _prefix_to_the_edge), modes=modes, sharing=True)
 
 
 @check(

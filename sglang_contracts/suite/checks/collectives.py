@@ -14,7 +14,8 @@ from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, expect
 
-_SIZES = ((1,), (7,), (64,), (3, 5))
+_SIZES = ((1,), (7,), (64,), (3, 5), (10007,))
+"""The last is longer than any staging buffer of whole pages, and no multiple of anything."""
 _TIMEOUT = 60.0
 
 

@@ -344,7 +344,7 @@ def _growth(context: Context) -> None:
 @check(
     "decode.cost-is-steady",
     4,
-    "A decode step allocates no more when sequences are longer, and nothing the size of the pool",
+    "A decode step allocates and launches no more when sequences are longer",
     needs=("mode:decode",),
     clauses=("attention-backend/forward_decode",),
     why="Latency that grows with the answer, and steps in memory, come from here.",
@@ -354,7 +354,7 @@ def _steady(context: Context) -> None:
         turn = Turn("decode", ((0, 1), (1, 1)))
         bench.run(Turn("extend", ((0, 4), (1, 6))))
 
-        def cost() -> tuple[int, list[Any]]:
+        def cost() -> tuple[int, list[Any]]:  # bytes, and every launch
             prepared = bench.step(turn)
             watch.take()
             with context.observed():
@@ -364,7 +364,7 @@ def _steady(context: Context) -> None:
             return sum(event.nbytes for event in events), events
 
         cost()
-        early, _ = cost()
+        early, before = cost()
         bench.run(Turn("extend", ((0, 120), (1, 100))))
         cost()
         late, events = cost()
@@ -374,8 +374,48 @@ def _steady(context: Context) -> None:
             f"a decode step allocates {late} bytes at 100 tokens more, {early} before: "
             f"{told(largest, 2)} ({bench.cell.label})",
         )
+        expect(
+            len(events) <= len(before),
+            f"a decode step takes {len(events)} launches at 100 tokens more, {len(before)} before "
+            f"({bench.cell.label})",
+        )
 
     _watching(context, body)
+
+
+@check(
+    "kv-path.cost-does-not-follow-the-pool",
+    4,
+    "No layer allocates more where the pool is larger",
+    clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
+    why="A copy of the cache in a layer fits the test's pool, and not the card's.",
+)
+def _pool_size(context: Context) -> None:
+    def run(cell: Cell) -> None:
+        with watched(context) as watch:
+
+            def costs(slots: int) -> list[tuple[str, int, list[Any]]]:
+                bench = Bench(context, cell, device=watch.device, slots=slots, looks=False)
+                found = []
+                for turn in _turns(context, cell):
+                    step = bench.step(turn)
+                    bench.prepare(step)
+                    watch.take()
+                    bench.attend(step, 0)
+                    events = [event for event in watch.launches(watch.take()) if event.nbytes]
+                    found.append((turn.mode, sum(event.nbytes for event in events), events))
+                return found
+
+            least = max(512, 20 * cell.page_size)
+            for few, many in zip(costs(least), costs(3 * least), strict=True):
+                largest = sorted(many[2], key=lambda event: -event.nbytes)
+                expect(
+                    many[1] <= few[1],
+                    f"{many[0]}: a layer allocates {many[1]} bytes with a pool of {3 * least} "
+                    f"slots, {few[1]} with {least}: {told(largest, 2)} ({cell.label})",
+                )
+
+    context.explore(_cells(context), None, run)
 
 
 @check(
@@ -571,9 +611,9 @@ def _log(context: Context) -> None:
         try:
             bench = Bench(context, cell, looks=False)
             for turn in (
-                Turn("extend", ((0, 5), (1, 2))),
+                Turn("extend", ((0, 5), (1, 2), (2, 3))),
                 Turn("decode", ((1, 1), (0, 1))),
-                Turn("extend", ((2, 4),)),
+                Turn("extend", ((3, 4),)),
             ):
                 bench.run(turn)
                 expect(
@@ -581,14 +621,13 @@ def _log(context: Context) -> None:
                     f"after {turn.mode}, no line of the log {capabilities.request_log!r} names the "
                     f"backend {name!r} ({len(records.lines)} lines)",
                 )
-            if has_ids:
-                for number in bench.requests:
+                for number in [row[0] for row in turn.rows] if has_ids else ():
                     served = re.compile(rf"request-{number}\b")
                     lines = [line for line in records.lines if served.search(line)]
                     expect(
                         bool(lines) and all(word.search(line) for line in lines),
-                        f"{len(lines)} lines of the log name request {number}, and not all of "
-                        f"them the backend {name!r}",
+                        f"after {turn.mode}, {len(lines)} lines of the log name request {number}, "
+                        f"and not all of them the backend {name!r}",
                     )
         finally:
             logger.removeHandler(records)

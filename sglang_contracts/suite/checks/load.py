@@ -249,8 +249,12 @@ def _abstract(found: Any) -> list[str]:
 @check(
     "platform.names-fitting-classes",
     1,
-    "The pool and allocator that the platform names are classes of the kind core expects",
-    clauses=("platform/get_mha_kv_pool_cls", "platform/get_paged_allocator_cls"),
+    "Pool, allocator and quantisation that the platform names are classes as core expects them",
+    clauses=(
+        "platform/get_mha_kv_pool_cls",
+        "platform/get_paged_allocator_cls",
+        "platform/get_quantization_config",
+    ),
     forbids_raising=True,
     why="Core constructs them with its own arguments and calls its own methods on them.",
 )
@@ -278,12 +282,28 @@ def _classes(context: Context) -> None:
             f"{getattr(allocator, '__name__', type(allocator).__name__)}, which is no paged "
             "allocator",
         )
+    _quantisation(context, platform)
     name = ask("get_default_attention_backend()", platform.get_default_attention_backend)
     wanted = context.subject.settings.attention_backend
     expect(
         not wanted or name == wanted,
         f"get_default_attention_backend() gives {name!r}, the settings say {wanted!r}",
     )
+
+
+def _quantisation(context: Context, platform: Any) -> None:
+    """What the platform gives for the quantisations that it lists is a class, or None."""
+    if context.clause("platform/get_quantization_config") is None:
+        return
+    base = symbol("sglang.srt.layers.quantization.base_config:QuantizationConfig")
+    for name in getattr(platform, "supported_quantization", None) or ():
+        found = ask(f"get_quantization_config({name!r})", platform.get_quantization_config, name)
+        expect(
+            found is None or (isinstance(found, type) and issubclass(found, base)),
+            f"get_quantization_config({name!r}) gives "
+            f"{getattr(found, '__name__', type(found).__name__)}, which is no QuantizationConfig "
+            "class",
+        )
 
 
 @check(
@@ -334,7 +354,7 @@ def _answers(context: Context) -> None:
 @check(
     "attention-registry.backend-is-registered",
     1,
-    "The plugin registers its attention backend, and the registered factory makes it",
+    "The plugin registers its attention backend; its factory makes one for each model runner",
     clauses=(
         "attention-backend/register_attention_backend",
         "attention-backend/ATTENTION_BACKENDS",
@@ -355,12 +375,18 @@ def _registered(context: Context) -> None:
             + (f" (but {close[0]!r})" if close else ""),
         )
         factory = backends[name]
-    bench = Bench(context, context.cells()[0])
-    made = ask(f"the factory of {name!r}", factory, bench.runner)
     base = symbol(_BASE)
+    benches = [Bench(context, context.cells()[0], looks=False) for _ in range(2)]
+    made = [ask(f"the factory of {name!r}", factory, bench.runner) for bench in benches]
+    for each in made:
+        expect(
+            isinstance(each, base),
+            f"the factory of {name!r} makes {type(each).__name__}, which is no AttentionBackend",
+        )
     expect(
-        isinstance(made, base),
-        f"the factory of {name!r} makes {type(made).__name__}, which is no AttentionBackend",
+        made[0] is not made[1],
+        f"the factory of {name!r} gives two model runners one backend: a draft model would write "
+        "to the target's pool",
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sglang_contracts.contract import variant
 from sglang_contracts.suite import judge
 from sglang_contracts.suite.bench import LAYERS, Bench, noise
 from sglang_contracts.suite.checks.attention import _decode, _extend, _modes, _prefix, _run
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell
-from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
+from sglang_contracts.suite.violation import Inapplicable, SubjectError, ask, describe, expect
 
 
 @check(
@@ -166,6 +167,40 @@ def _location(context: Context) -> None:
 
 
 @check(
+    "kv-pool.layer-override-is-obeyed",
+    2,
+    "set_kv_buffer writes to layer_id_override where it is given, not to the layer's own buffer",
+    clauses=("kv-pool-mha/set_kv_buffer",),
+    forbids_raising=True,
+    why="Layers that share a cache write under another layer's number.",
+)
+def _override(context: Context) -> None:
+    clause = context.clause("kv-pool-mha/set_kv_buffer")
+    known = variant(clause.parameters, context.release) if clause is not None else None
+    if "layer_id_override=" not in (known or ()):
+        raise Inapplicable(f"SGLang {context.release} has no layer_id_override")
+
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, looks=False)
+        slots = _slots(bench, 4, 5)
+        keys, values = _rows(bench, 4, 8)
+        before = bench.raw(0)
+        ask(
+            "set_kv_buffer with layer_id_override=1",
+            bench.pool.set_kv_buffer,
+            bench.layers[0],
+            bench.tensor(slots, "int64"),
+            keys,
+            values,
+            layer_id_override=1,
+        )
+        _equal(bench, 1, slots, keys, values, "written with layer_id_override=1")
+        _equal(bench, 0, slots, before[0][slots], before[1][slots], "layer 0, not written")
+
+    _each(context, body)
+
+
+@check(
     "kv-pool.getters-show-what-is-stored",
     2,
     "get_key_buffer, get_value_buffer and get_kv_buffer give the layer's own buffers",
@@ -230,7 +265,7 @@ def _size(context: Context) -> None:
 @check(
     "kv-pool.casts-to-its-dtype",
     3,
-    "Keys and values of another dtype are stored rounded to the pool's",
+    "Keys and values of another dtype are stored rounded to the pool's, divided by their scale",
     clauses=("kv-pool-mha/set_kv_buffer",),
     why="A model in float32 over a bfloat16 cache is ordinary; reinterpreted bits are garbage.",
 )
@@ -248,6 +283,22 @@ def _cast(context: Context) -> None:
         ask("set_kv_buffer", bench.pool.set_kv_buffer, bench.layers[0], loc, keys, values)
         dtype = bench.geometry.torch_dtype
         _equal(bench, 0, slots, keys.to(dtype), values.to(dtype), f"written as {other}")
+        try:  # powers of two: dividing by them is exact
+            ask(
+                "set_kv_buffer with scales",
+                bench.pool.set_kv_buffer,
+                bench.layers[1],
+                loc,
+                keys.clone(),
+                values.clone(),
+                2.0,
+                0.5,
+            )
+        except SubjectError:
+            context.skip_part("the pool refuses scales of keys and values")
+            return
+        scaled = (keys / 2).to(dtype), (values * 2).to(dtype)
+        _equal(bench, 1, slots, *scaled, f"written as {other} with k_scale 2 and v_scale 0.5")
 
     _each(context, body)
 
@@ -338,6 +389,7 @@ def _moves(context: Context) -> None:
     3,
     "What get_cpu_copy has taken, load_cpu_copy puts into other slots, bit for bit",
     clauses=("kv-pool-mha/get_cpu_copy", "kv-pool-mha/load_cpu_copy"),
+    forbids_raising=True,
     why="A retracted request goes on from its offloaded cache.",
 )
 def _offload(context: Context) -> None:

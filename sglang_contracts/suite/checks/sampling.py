@@ -131,6 +131,15 @@ def _top_p(context: Context) -> None:
             f"with top_p {top_p}, {len(allowed - found)} tokens of the nucleus are never drawn in "
             f"{_ROWS} draws",
         )
+    # Squares and roots of the chances: the nucleus is that of the heated distribution.
+    for temperature, top_p, kept in ((0.5, 0.8, 2), (2.0, 0.8, 4)):
+        heated = [temperature] * _ROWS
+        found = set(_sample(context, logits, heated, [top_p] * _ROWS, [ALL] * _ROWS))
+        expect(
+            found == set(order[:kept]),
+            f"with top_p {top_p} at temperature {temperature}, {len(found)} different tokens are "
+            f"drawn, not {kept}: top_p is of the distribution after the temperature",
+        )
 
 
 @check(
@@ -241,6 +250,40 @@ def _min_p(context: Context) -> None:
         expect(
             found == set(range(kept)),
             f"with min_p {min_p}, {len(found)} different tokens are drawn, not {kept}",
+        )
+    for temperature, min_p, kept in ((2.0, 0.5, 3), (0.5, 0.15, 2)):
+        heated, least = [temperature] * _ROWS, [min_p] * _ROWS
+        found = set(_sample(context, logits, heated, [1.0] * _ROWS, [ALL] * _ROWS, min_ps=least))
+        expect(
+            found == set(range(kept)),
+            f"with min_p {min_p} at temperature {temperature}, {len(found)} different tokens are "
+            f"drawn, not {kept}: min_p is of the distribution after the temperature",
+        )
+
+
+@check(
+    "sampler.draws-are-fresh",
+    3,
+    "Two steps draw anew: the same logits give other tokens",
+    needs=("sampler",),
+    clauses=_CLAUSES,
+    why="A generator seeded at each step answers every request of a prompt with one text.",
+)
+def _fresh(context: Context) -> None:
+    import torch
+
+    logits = torch.zeros(256, 100)
+    info = context.builder.sampling_info("cpu", [1.0] * 256, [1.0] * 256, [ALL] * 256, 100)
+    torch.manual_seed(context.seed)
+    steps = [
+        ask("sampling", context.subject.sampler, logits.clone(), info).tolist() for _ in range(3)
+    ]
+    for index in (1, 2):
+        same = sum(a == b for a, b in zip(steps[0], steps[index], strict=True))
+        expect(
+            same < 128,
+            f"step {index + 1} draws the same token as the first in {same} of 256 rows of 100 "
+            "equally likely tokens",
         )
 
 

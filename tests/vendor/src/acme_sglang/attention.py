@@ -4,6 +4,20 @@ import torch
 from sglang.srt.layers.attention.base_attn_backend import AttentionBackend
 
 
+def refuse_what_is_not_served(layer, more):
+    """A wrong answer costs more than none."""
+    asked = {
+        "a logit cap": layer.logit_cap,
+        "cross attention": layer.is_cross_attention,
+        "a sliding window": (layer.sliding_window_size or -1) >= 0,
+        "attention both ways": getattr(layer.attn_type, "value", "decoder") != "decoder",
+        ", ".join(more): any(value is not None for value in more.values()),
+    }
+    for name, wanted in asked.items():
+        if wanted:
+            raise NotImplementedError(f"acme does not serve {name}")
+
+
 class AcmeAttention(AttentionBackend):
     """Multi-head attention without grouped heads, windows or graphs."""
 
@@ -23,6 +37,7 @@ class AcmeAttention(AttentionBackend):
         self.spans = list(zip(rows, lens, new, strict=True))
 
     def forward_extend(self, q, k, v, layer, forward_batch, save_kv_cache=True, **kwargs):
+        refuse_what_is_not_served(layer, kwargs)
         heads, dim = layer.tp_q_head_num, layer.head_dim
         if save_kv_cache:
             self.token_to_kv_pool.set_kv_buffer(

@@ -28,10 +28,23 @@ class AcmeKVPool(MHATokenToKVPool):
     def _index(self, layer_id):
         return layer_id - (self.start_layer or 0)
 
-    def set_kv_buffer(self, layer, loc_info, cache_k, cache_v, *args, **kwargs):
+    def set_kv_buffer(
+        self,
+        layer,
+        loc_info,
+        cache_k,
+        cache_v,
+        k_scale=None,
+        v_scale=None,
+        layer_id_override=None,
+        **kwargs,
+    ):
+        if k_scale is not None or v_scale is not None:
+            raise NotImplementedError("acme stores keys and values unscaled")
+        number = layer.layer_id if layer_id_override is None else layer_id_override
         page, offset = self._place(getattr(loc_info, "loc", loc_info))
         for buffers, rows in ((self.k_buffer, cache_k), (self.v_buffer, cache_v)):
-            buffers[self._index(layer.layer_id)][page, :, offset] = rows.to(self.store_dtype)
+            buffers[self._index(number)][page, :, offset] = rows.to(self.store_dtype)
 
     def get_key_buffer(self, layer_id):
         return self.k_buffer[self._index(layer_id)]

@@ -244,8 +244,7 @@ class KunlunAttentionBackend(compat.LegacyGraphHooks, AttentionBackend):
 
 def _window(layer: Any) -> int:
     """Keys to the left that the layer sees; -1 for all."""
-    window = layer.sliding_window_size
-    return window if window is not None and window >= 0 else -1
+    return -1 if layer.sliding_window_size is None else max(-1, layer.sliding_window_size)
 
 
 def _refuse_unknown(layer: Any, kwargs: dict[str, Any]) -> None:
@@ -255,7 +254,5 @@ def _refuse_unknown(layer: Any, kwargs: dict[str, Any]) -> None:
         raise NotImplementedError(f"The kunlun backend does not take {', '.join(sorted(given))}.")
     if layer.logit_cap:
         raise NotImplementedError("The kunlun attention kernels have no logit cap.")
-    if layer.is_cross_attention:
-        raise NotImplementedError("The kunlun backend does not serve cross attention.")
-    if getattr(layer.attn_type, "value", layer.attn_type) != "decoder":
-        raise NotImplementedError("The kunlun attention kernels are causal.")
+    if layer.is_cross_attention or getattr(layer.attn_type, "value", layer.attn_type) != "decoder":
+        raise NotImplementedError("The kunlun backend serves causal self-attention only.")

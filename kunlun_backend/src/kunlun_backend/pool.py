@@ -69,18 +69,18 @@ class KunlunMHATokenToKVPool(MHATokenToKVPool):
         """
         if dcp_kv_mask is not None:
             raise NotImplementedError("The Kunlun KV pool has no decode context parallelism.")
-        layer_id = layer.layer_id if layer_id_override is None else layer_id_override
-        index = layer_id - self.start_layer
+        chosen = layer.layer_id if layer_id_override is None else layer_id_override
+        index = chosen - self.start_layer
         slots = compat.write_location(loc_info)
         if slots.shape[0] <= self._slots.shape[0]:
             slots = self._slots[: slots.shape[0]].copy_(slots)
         else:  # more padding tokens than the pool has slots
             slots = slots.to(torch.int32)
-        keys, values = self.k_buffer[index], self.v_buffer[index]
         if cache_k.dtype != self.dtype:  # as SGLang's own pool: scales count where it converts
             cache_k = (cache_k if k_scale is None else cache_k / k_scale).to(self.dtype)
             cache_v = (cache_v if v_scale is None else cache_v / v_scale).to(self.dtype)
-        sdk.kernels().reshape_and_cache(cache_k, cache_v, keys, values, slots, None, None, 0)
+        stored = self.k_buffer[index], self.v_buffer[index]
+        sdk.kernels().reshape_and_cache(cache_k, cache_v, *stored, slots, None, None, 0)
 
     def move_kv_cache(self, tgt_loc: torch.Tensor, src_loc: torch.Tensor) -> None:
         """Copy slots `src_loc [N]` to `tgt_loc [N]` in every layer, on the device."""

@@ -183,19 +183,21 @@ def _override(context: Context) -> None:
     def body(cell: Cell) -> None:
         bench = Bench(context, cell, looks=False)
         slots = _slots(bench, 4, 5)
-        keys, values = _rows(bench, 4, 8)
-        before = bench.raw(0)
-        ask(
-            "set_kv_buffer with layer_id_override=1",
-            bench.pool.set_kv_buffer,
-            bench.layers[0],
-            bench.tensor(slots, "int64"),
-            keys,
-            values,
-            layer_id_override=1,
-        )
-        _equal(bench, 1, slots, keys, values, "written with layer_id_override=1")
-        _equal(bench, 0, slots, before[0][slots], before[1][slots], "layer 0, not written")
+        for own, other in ((0, 1), (1, 0)):  # 0 is a layer, and easily taken for none
+            keys, values = _rows(bench, 4, 8 + own)
+            before = bench.raw(own)
+            ask(
+                f"set_kv_buffer with layer_id_override={other}",
+                bench.pool.set_kv_buffer,
+                bench.layers[own],
+                bench.tensor(slots, "int64"),
+                keys,
+                values,
+                layer_id_override=other,
+            )
+            _equal(bench, other, slots, keys, values, f"written with layer_id_override={other}")
+            kept = before[0][slots], before[1][slots]
+            _equal(bench, own, slots, *kept, f"the layer's own, with layer_id_override={other}")
 
     _each(context, body)
 

@@ -157,6 +157,8 @@ class Calls(Conditions):
         self.patch_call(node, form)
         if name in ("update",) and isinstance(func, ast.Attribute):
             self.update_dict(func, node)
+        if name == "sort" and isinstance(func, ast.Attribute):
+            self.by_key(node, func.value)
         if callee == UNKNOWN:
             if isinstance(func, ast.Name) and func.id in LITERALS:
                 return self.nodes.literal(LITERALS[func.id])
@@ -249,13 +251,14 @@ class Calls(Conditions):
         if base == UNKNOWN:
             return UNKNOWN
         found = []
+        asked = len(names) > 1 and self.asked_before(node)
         for name in names:
             if name == "*":
                 return UNKNOWN
             self.mention(name)
             value = self.nodes.add("attr", base, name)
             found.append(value)
-            if len(node.args) > 2:
+            if len(node.args) > 2 or asked:
                 self.use(UseKind.PROBE, value, node, name="get", value=default)
             elif IDENTIFIER.match(name):
                 guard = self.guard
@@ -268,6 +271,17 @@ class Calls(Conditions):
         if len(node.args) > 2:
             return self.nodes.add("probe", value, default)
         return value
+
+    def asked_before(self, node: ast.Call) -> bool:
+        """Whether the loop around a ``getattr`` over names asks ``hasattr`` for each first."""
+        wanted = [ast.dump(each) for each in node.args[:2]]
+        return any(
+            isinstance(each, ast.Call)
+            and guards.last_name(each.func) == "hasattr"
+            and [ast.dump(arg) for arg in each.args] == wanted
+            for loop in self.loops
+            for each in ast.walk(loop)
+        )
 
     def call_setattr(self, node: ast.Call) -> int | None:
         """An assignment in other words."""
@@ -316,6 +330,7 @@ class Calls(Conditions):
         numbers = self.numbers(node)
         if numbers:
             return numbers
+        self.by_key(node, node.args[0] if node.args else None)
         values = [self.expr(arg) for arg in node.args]
         if values and values[0]:
             return self.nodes.add("list", self.nodes.add("iter", values[0]))
@@ -328,6 +343,52 @@ class Calls(Conditions):
     call_sorted = call_list
 
     call_reversed = call_list
+
+    def by_key(self, node: ast.Call, elements: ast.expr | None) -> None:
+        """``key=lambda r: …``: what the function is given are the elements."""
+        for keyword in node.keywords:
+            self.expr(keyword.value)
+            if keyword.arg == "key" and elements is not None:
+                self.given_elements(keyword.value, elements)
+
+    def given_elements(self, function: ast.expr, elements: ast.expr) -> None:
+        """A lambda that is called with each element of something."""
+        if not isinstance(function, ast.Lambda) or not function.args.args:
+            return
+        with self.silently():
+            value = self.expr(elements)
+        for scope, _, node, _ in self.pending:
+            if node is function and value:
+                scope.names[function.args.args[0].arg] = self.nodes.add("iter", value)
+
+    def call_max(self, node: ast.Call) -> int | None:
+        """One of the elements."""
+        values = [self.expr(arg) for arg in node.args]
+        self.by_key(node, node.args[0] if len(node.args) == 1 else None)
+        if len(values) == 1 and values[0]:
+            return self.nodes.add("iter", values[0])
+        return UNKNOWN
+
+    call_min = call_max
+
+    def call_filter(self, node: ast.Call) -> int | None:
+        """The same elements, fewer of them."""
+        values = [self.expr(arg) for arg in node.args]
+        if len(values) != 2:
+            return UNKNOWN
+        self.given_elements(node.args[0], node.args[1])
+        return self.nodes.add("list", self.nodes.add("iter", values[1])) if values[1] else UNKNOWN
+
+    def call_map(self, node: ast.Call) -> int | None:
+        """What a function makes of each element."""
+        numbers = self.numbers(node)
+        if numbers:
+            return numbers
+        for arg in node.args:
+            self.expr(arg)
+        if len(node.args) == 2:
+            self.given_elements(node.args[0], node.args[1])
+        return UNKNOWN
 
     def call_enumerate(self, node: ast.Call) -> int | None:
         """Pairs of a number and an element."""

@@ -187,8 +187,11 @@ class Conditions(Versions):
             return
         with self.silently():
             value = UNKNOWN
-            if positive and test.func.id == "isinstance":
+            if test.func.id == "isinstance":
                 value = self.instance_of(classes)
+                if not positive:
+                    before = self.expr(subject)
+                    value = self.nodes.add("without", before, value) if before and value else 0
             elif positive:
                 value = self.expr(classes) if not isinstance(classes, ast.Tuple) else UNKNOWN
         if "." in key:

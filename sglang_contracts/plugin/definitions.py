@@ -215,6 +215,10 @@ class Definitions(Expressions):
                     else "self"
                 )
                 scope.names[first] = self.nodes.add(special, owner)
+                note = record.parameters[0].annotation
+                selves = self.file.classes[owner].selves if owner in self.file.classes else []
+                if note and special == "self" and note not in selves:
+                    selves.append(note)
         self.pending.append((scope, self.guard, node, index))
         return index
 
@@ -315,6 +319,12 @@ class _ClassScope:
                 case _:
                     before_names = dict(flow.scope.names)
                     flow.statement(statement)
+                    if isinstance(statement, ast.AnnAssign) and isinstance(
+                        statement.target, ast.Name
+                    ):
+                        note = flow.annotation(statement.annotation)
+                        if note:
+                            record.declared.setdefault(statement.target.id, note)
                     for name, value in flow.scope.names.items():
                         if before_names.get(name, -1) != value or (
                             isinstance(statement, (ast.Assign, ast.AnnAssign))

@@ -242,7 +242,7 @@ class Expressions(Calls):
         numbers = [each.value for each in node.elts if isinstance(each, ast.Constant)]
         if len(numbers) == len(node.elts) and all(type(each) is int for each in numbers):
             return self.operand(node)
-        return self.nodes.add("tuple", *[self.expr(each) for each in node.elts])
+        return self.nodes.add("tuple", *self.elements(node))
 
     def ex_List(self, node: ast.List) -> int:
         self.pairs(node)
@@ -251,7 +251,7 @@ class Expressions(Calls):
 
     ex_Set = ex_List
 
-    def elements(self, node: ast.List | ast.Set) -> list[int]:
+    def elements(self, node: ast.List | ast.Set | ast.Tuple) -> list[int]:
         """Values of a display; dotted strings in it are alternatives of one group."""
         texts = [
             each

@@ -102,6 +102,15 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
     return raises(body)
 
 
+def leaves_out(body: Sequence[ast.stmt], other: Sequence[ast.stmt]) -> bool:
+    """Whether one branch gives a mapping and the other an empty one: keywords are left out."""
+    one, two = (
+        block[-1].value if block and isinstance(block[-1], ast.Return) else None
+        for block in (body, other)
+    )
+    return isinstance(one, ast.Dict) and isinstance(two, ast.Dict)
+
+
 def is_way_out(body: Sequence[ast.stmt]) -> bool:
     """Whether a branch does something equivalent rather than nothing."""
     for statement in body:

@@ -22,6 +22,7 @@ MARKER = re.compile(
 _FLAG = re.compile(r"--[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
 _TOKEN = re.compile(r"""(?<![\w-])(--[a-z][\w-]*)(?:[=\s"',\]]+([^\s"',\]\\]+))?""")
 _ENVIRONMENT = re.compile(r"\b((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)\b")
+_SET = re.compile(r"\b((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)=(\S*)")
 _END = re.compile(r"^(?:---|\.\.\.)\s*$|^\s*```|^FROM\s", re.IGNORECASE)
 
 
@@ -160,6 +161,13 @@ def scan_python(tree: ast.Module) -> list[Word]:
             for one, other in itertools.pairwise(plain):
                 if one == "sglang" and other == "serve":
                     launches = True
+    cleared = _cleared(tree)
+    for node in ast.walk(tree):  # ``dict(os.environ, NAME="1")``
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg and _ENVIRONMENT.fullmatch(keyword.arg):
+                    place = keyword.value
+                    found.append(Word(keyword.arg, place.lineno, place.col_offset + 1, ""))
     documents = {
         id(node.body[0].value)
         for node in ast.walk(tree)
@@ -181,8 +189,16 @@ def scan_python(tree: ast.Module) -> list[Word]:
             continue
         column = node.col_offset + 1
         if re.fullmatch(r"(?:SGLANG|SGL)_[A-Z][A-Z0-9_]*", text):
-            found.append(Word(text, node.lineno, column, ""))
+            if id(node) not in cleared:
+                found.append(Word(text, node.lineno, column, ""))
             continue
+        assigned = re.fullmatch(r"((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)=(.*)", text)
+        if assigned:  # a word of ``["env", "NAME=1", …]``
+            found.append(Word(assigned.group(1), node.lineno, column, assigned.group(2)))
+            continue
+        if MARKER.search(text):
+            for match in _SET.finditer(text):
+                found.append(Word(match.group(1), node.lineno, column, match.group(2)))
         if not launches or id(node) in own:
             continue
         name, equals, value_text = text.partition("=")
@@ -195,6 +211,28 @@ def scan_python(tree: ast.Module) -> list[Word]:
                 piece = line[start.start() :] if start else line
                 found += _flags(piece, node.lineno + number, column if number == 0 else 0)
     return found
+
+
+def _cleared(tree: ast.Module) -> set[int]:
+    """Constants that name variables to be taken away: that harms nobody, whoever reads them."""
+    names: set[int] = set()
+    loops: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if (isinstance(node, ast.For) and isinstance(node.target, ast.Name)) and (
+            isinstance(node.iter, (ast.Tuple, ast.List, ast.Set))
+        ):
+            loops[node.target.id] = node.iter.elts
+    for node in ast.walk(tree):
+        gone: list[ast.expr] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            if node.func.attr in ("pop", "unsetenv", "delenv"):
+                gone = node.args[:1]
+        elif isinstance(node, ast.Delete):
+            gone = [each.slice for each in node.targets if isinstance(each, ast.Subscript)]
+        for each in gone:
+            for one in loops.get(each.id, []) if isinstance(each, ast.Name) else [each]:
+                names.add(id(one))
+    return names
 
 
 def _text(node: ast.expr | None) -> str | None:

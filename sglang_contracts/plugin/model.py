@@ -56,7 +56,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 5
+EXTRACT_VERSION = 7
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -113,6 +113,10 @@ class OwnClass(msgspec.Struct, array_like=True):
     """Declares abstract methods itself: it is not meant to be made."""
     guard: int = 0
     decorated: bool = False
+    declared: dict[str, int] = {}
+    """Name → node of a value of the type that it is annotated with."""
+    selves: list[int] = []
+    """Nodes of what its methods annotate ``self`` with: a mixin says whom it is mixed into."""
 
 
 class Guard(msgspec.Struct, array_like=True):

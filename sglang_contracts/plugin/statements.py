@@ -56,6 +56,16 @@ class Statements(Definitions):
         note = self.annotation(node.annotation)
         value = self.expr(node.value) if node.value is not None else UNKNOWN
         self.assign(node.target, note or value, node.value)
+        if note:
+            self.declare(node.target, note)
+
+    def declare(self, target: ast.expr, note: int) -> None:
+        """An annotated attribute of an own class is what it is declared to be."""
+        if isinstance(target, ast.Attribute):
+            with self.silently():
+                base = self.nodes.table[self.expr(target.value)]
+            if base[0] in ("self", "ownclass") and base[1] in self.file.classes:
+                self.file.classes[base[1]].declared.setdefault(target.attr, note)
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         self.expr(node.value)
@@ -401,6 +411,7 @@ class Statements(Definitions):
         else_out = (
             guards.is_way_out(node.orelse)
             or guards.raises(node.orelse)
+            or guards.leaves_out(node.body, node.orelse or following)
             or (not node.orelse and guards.leaves(node.body) and guards.is_way_out(following))
         )
         body_out = guards.is_way_out(node.body) or guards.raises(node.body)

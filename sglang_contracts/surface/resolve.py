@@ -293,8 +293,10 @@ class Resolver:
         for index, each in enumerate(self.mro(owner)):
             if isinstance(each.node, Class):
                 own = each.node.kind
-                # What a decorator makes of a base does not pass on; what a base class is does.
-                kind |= own if not index else own & ~(Kind.DATACLASS | Kind.KW_ONLY)
+                # What a decorator makes of a base does not pass on; what a base class is does,
+                # but a class that implements a protocol is none.
+                passed = ~(Kind.DATACLASS | Kind.KW_ONLY | Kind.PROTOCOL)
+                kind |= own if not index else own & passed
         return kind
 
     def constructor(self, owner: Symbol) -> Function | None:

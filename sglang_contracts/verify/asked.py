@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from sglang_contracts.surface.model import Value as RecordedValue
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.members import Members
 
+_COMPREHENDED = re.compile(r"\{(\w+): .* for \1 in (\w+)\}\Z", re.DOTALL)
 _LASTING = frozenset(
     {
         "always",
@@ -72,10 +74,33 @@ class Asked(Members):
     def registered_in(self, table: Symbol, key: str) -> bool | None:
         """Whether a table has a key, as far as its text and the calls that fill it tell."""
         assert isinstance(table.node, (RecordedValue, Attribute))
-        added = self.lens.registrations(table.qual.rsplit(".", 1)[-1])
+        added = set(self.lens.registrations(table.qual.rsplit(".", 1)[-1]))
+        if not table.node.keys and not added:
+            added = self.filled(table) or self.comprehended(table)
         if key in table.node.keys or key in added:
             return True
         return False if table.node.keys or added else None
+
+    def comprehended(self, table: Symbol) -> set[str]:
+        """Keys of ``{name: … for name in NAMES}``."""
+        assert isinstance(table.node, (RecordedValue, Attribute))
+        found = _COMPREHENDED.match(table.node.value)
+        names = self.lens.scope(table.module, found.group(2)) if found else None
+        return set(names.node.keys) if names and isinstance(names.node, RecordedValue) else set()
+
+    def filled(self, table: Symbol) -> set[str]:
+        """Keys that the registering functions beside an empty table are given.
+
+        Only where there is one such table and one such function: else none is known.
+        """
+        record = self.lens.module(table.module)
+        if record is None or table.owner is not None:
+            return set()
+        empty = [name for name, value in record.values.items() if value.value in ("{}", "dict()")]
+        functions = [name for name in record.functions if name.startswith("register")]
+        if empty != [table.qual] or len(functions) != 1:
+            return set()
+        return set(self.lens.registrations(functions[0]))
 
     def kept_answers(self, index: int, base: int, name: str) -> list[tuple[int, int]]:
         """Where an object of the plugin's own keeps an answer: (file, node) of each assignment.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.model import File, Form, Use
+from sglang_contracts.surface.model import Attribute, Kind, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
-from sglang_contracts.surface.model import Kind, Parameter, ParameterKind, Role
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.lookups import Lookups
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
@@ -37,15 +37,30 @@ class Calling(Lookups):
         if not value.alternatives:
             return UNKNOWN
         form = file.forms[node[2]]
+        exact = self.exact_receiver(index, file, node[1])
         results = [
-            self._call_one(each, index, form, node[0] == "partial") for each in value.alternatives
+            self._call_one(each, index, form, node[0] == "partial", exact)
+            for each in value.alternatives
         ]
         if any(each.status is not Status.BROKEN for each in results):
             best = next(each for each in results if each.status is not Status.BROKEN)
             return best._replace(named=value.named)
         return results[0]._replace(named=value.named)
 
-    def _call_one(self, each: tuple[object, ...], index: int, form: Form, partial: bool) -> Outcome:
+    def exact_receiver(self, index: int, file: File, callee: int) -> bool:
+        """Whether a method is called on what is certainly of that class: ``super()``, one's own."""
+        held = file.nodes[callee]
+        if held[0] != "attr":
+            return False
+        receiver = self.evaluator.value(index, held[1]).alternatives
+        return bool(receiver) and all(
+            each[0] in ("super", "own-object") or (each[0] == "object" and each[2])
+            for each in receiver
+        )
+
+    def _call_one(
+        self, each: tuple[object, ...], index: int, form: Form, partial: bool, exact: bool
+    ) -> Outcome:
         match each:
             case ("class", Symbol() as symbol):
                 return self.construct(symbol, index, form, partial)
@@ -59,11 +74,15 @@ class Calling(Lookups):
                     )
                 if self.reshaped(node):
                     return UNKNOWN
+                target = self.evaluator.delegate(symbol)
+                if target is not None and target.kind == "class":
+                    return self.construct(target, index, form, partial)
                 parameters = node.parameters
                 if bound and parameters:
                     parameters = parameters[1:]
                 outcome = self.fit(symbol, symbol.name, parameters, index, form, partial)
-                if outcome.status is Status.BROKEN and bound and self.widened(symbol, form):
+                broken = outcome.status is Status.BROKEN
+                if broken and bound and not exact and self.widened(symbol, form):
                     return UNKNOWN
                 return outcome
             case ("own-class", int() as file, str() as qual):
@@ -134,6 +153,11 @@ class Calling(Lookups):
             )
             and lens.member(symbol, "__init__") is None
         )
+        target = self.forwarded(symbol, constructor)
+        if target is not None:
+            beyond = self.beyond(target, constructor, form)
+            if beyond is not None:
+                return beyond
         name = symbol.name if record_class else f"{symbol.name}.__init__"
         outcome = self.fit(symbol, name, constructor.parameters[1:], index, form, partial)
         if (
@@ -151,6 +175,53 @@ class Calling(Lookups):
                 )
             return outcome._replace(symbol=f"{symbol.name}.{outcome.name}")
         return outcome
+
+    def forwarded(self, symbol: Symbol, constructor: Recorded) -> Symbol | None:
+        """The record that a constructor makes of its ``**kwargs``, and of nothing else."""
+        if not any(each.kind == ParameterKind.VAR_KEYWORD for each in constructor.parameters):
+            return None
+        record = self.lens.module(symbol.module)
+        if record is None:
+            return None
+        for called in constructor.calls:  # ``self.server_args_class(**kwargs)``
+            member = self.lens.member(symbol, called)
+            if member is not None and isinstance(member.node, Attribute):
+                target = self.lens.scope(member.module, member.node.value)
+                if target is not None and self._of_keywords(member.module, called):
+                    return target if target.kind == "class" else None
+        for name in record.imports:
+            if name[:1].isupper() and self._of_keywords(symbol.module, name):
+                target = self.lens.scope(symbol.module, name)
+                if target is not None and target.kind == "class":
+                    return target
+        return None
+
+    def _of_keywords(self, module: str, name: str) -> bool:
+        """Whether a module calls something with ``**kwargs`` and nothing else."""
+        return any(
+            where == module and call.double_star and not call.positional and not call.keywords
+            for where, call in self.lens.callers(name)
+        )
+
+    def beyond(self, target: Symbol, constructor: Recorded, form: Form) -> Outcome | None:
+        """Keywords that a constructor takes only to hand them on, against who gets them."""
+        own = {each.name for each in constructor.parameters}
+        given = tuple(each for each in form.keywords if each not in own)
+        made = self.lens.constructor(target)
+        if not given or made is None or self.lens.is_open(target):
+            return None
+        problem = misfit(made.parameters[1:], Shape(0, given, double_star=True))
+        if problem is None:
+            return Outcome(Status.OK, found=(target,))
+        symbol = f"{target.name}.{problem.name}"
+        return Outcome(
+            Status.BROKEN,
+            "misfit",
+            symbol,
+            owner=target,
+            name=problem.name,
+            detail=problem.what,
+        )
 
     def fit(
         self,

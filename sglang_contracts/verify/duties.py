@@ -38,6 +38,8 @@ class Duties(StandIns):
         bases, complete = self.evaluator.upstream_bases(index, qual)
         if not bases or not complete:
             return UNKNOWN
+        if any(self.bounded(index, base) for base in record.bases):
+            return UNKNOWN
         own = self.own_members(index, qual)
         for base in bases:
             if self.lens.kind(base) & Kind.PROTOCOL:
@@ -59,6 +61,10 @@ class Duties(StandIns):
             name=first.qual.rsplit(".", 1)[-1],
             found=tuple(dict.fromkeys(missing)),
         )
+
+    def bounded(self, index: int, base: int) -> bool:
+        """Whether a base is known by an upper bound alone: the entry of a table, a result."""
+        return self.files[index].nodes[base][0] in ("item", "call", "iter", "unpack", "param")
 
     def provided_elsewhere(self, bases: Sequence[Symbol], symbol: Symbol, name: str) -> bool:
         """Whether another base implements what one of them requires."""

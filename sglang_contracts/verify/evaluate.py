@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,10 @@ from sglang_contracts.verify.values import (
 
 _DEEPEST = 60
 """Nodes that may stand on one another: each takes about ten frames of Python's thousand."""
+
+_DELEGATE = re.compile(r"([A-Za-z_]\w*)\(\*args, \*\*kwargs\)\Z")
+_OF_CONTAINERS = frozenset({"get", "pop", "popleft", "setdefault", "values", "items", "copy"})
+"""Methods of containers that hand out what is held."""
 
 
 class Evaluator(Constants):
@@ -144,6 +149,27 @@ class Evaluator(Constants):
         none = ("literal", "None")
         values = [self.value(index, each) for each in node[1:]]
         return self.union([value for value in values if value.alternatives != (none,)])
+
+    def _op_without(self, index: int, node: Sequence[Any], number: int) -> Value:
+        """What an ``isinstance`` that did not hold leaves."""
+        value, taken = self.value(index, node[1]), self.value(index, node[2])
+        classes = [each[1] for each in taken.alternatives if each[0] == "object"]
+        owns = [each for each in taken.alternatives if each[0] == "own-object"]
+        if not taken.alternatives or len(classes) + len(owns) != len(taken.alternatives):
+            return NOTHING
+        left = []
+        for each in value.alternatives:
+            if each in owns:
+                continue
+            if each[0] == "object":
+                if any(one in self.lens.mro(each[1]) for one in classes):
+                    continue
+                if any(each[1] in self.lens.mro(one) for one in classes):
+                    return NOTHING  # one of its subclasses is gone: that tells little of the rest
+            elif each[0] != "literal":
+                return NOTHING
+            left.append(each)
+        return Value(tuple(left), value.named)
 
     def _op_list(self, index: int, node: Sequence[Any], number: int) -> Value:
         return Value((("list", self.value(index, node[1])),))
@@ -294,6 +320,11 @@ class Evaluator(Constants):
         return self.value(index, node[3] if went is False else node[2])
 
     def _op_call(self, index: int, node: Sequence[Any], number: int) -> Value:
+        held = self.files[index].nodes[node[1]]
+        if held[0] == "attr" and held[2] in _OF_CONTAINERS:
+            given = self._of_container(self.value(index, held[1]), held[2])
+            if given.alternatives:
+                return given
         callee = self.value(index, node[1])
         found: list[Value] = []
         for each in callee.alternatives:
@@ -311,18 +342,67 @@ class Evaluator(Constants):
         value = self.union(found) if found else NOTHING
         return Value(value.alternatives, value.named or callee.named)
 
+    def _of_container(self, value: Value, method: str) -> Value:
+        """What a method of a list or of a mapping gives, where it hands out what is held."""
+        found = []
+        for each in value.alternatives:
+            if each[0] not in ("list", "dict"):
+                return NOTHING
+            held = each[1]
+            if method == "values":
+                found.append(Value((("list", held),)))
+            elif method == "items" and each[0] == "dict":
+                pair = Value((("tuple", (NOTHING, held)),))
+                found.append(Value((("list", pair),)))
+            elif method == "copy":
+                found.append(Value((each,)))
+            else:
+                found.append(held)
+        return self.union(found) if found else NOTHING
+
     def returned(self, symbol: Symbol) -> Value:
         """What a call of a function of the release gives, as far as its text tells."""
         node = symbol.node
         if not isinstance(node, Recorded) or node.role & (Role.GENERATOR | Role.CONTEXT_MANAGER):
             return NOTHING
+        if symbol.name in self._returning:  # what returns a call of itself says nothing
+            return NOTHING
+        self._returning.add(symbol.name)
+        try:
+            return self._returned(symbol, node)
+        finally:
+            self._returning.discard(symbol.name)
+
+    def _returned(self, symbol: Symbol, node: Recorded) -> Value:
         if node.returns:
             if node.returns in ("Self", "typing.Self", "'Self'") and symbol.owner is not None:
                 return Value((("object", symbol.owner, False),))
             return Value(self.typed(symbol.module, node.returns))
         if node.result:
+            target = self.delegate(symbol)
+            if target is not None:
+                return self._made_by(target)
             return Value(self.made(symbol.module, node.result, symbol.owner))
         return NOTHING
+
+    def delegate(self, symbol: Symbol) -> Symbol | None:
+        """What a function hands all its arguments on to: ``return Engine(*args, **kwargs)``."""
+        node = symbol.node
+        found = _DELEGATE.match(node.result) if isinstance(node, Recorded) else None
+        if found is None:
+            return None
+        name = found.group(1)
+        record = self.lens.module(symbol.module)
+        target = record.imports.get(name) if record is not None else None
+        if target is not None and target.local:  # imported where it is called
+            return self.lens.find(target.module, target.name) if target.name else None
+        other = self.lens.scope(symbol.module, name)
+        return other if other != symbol else None
+
+    def _made_by(self, symbol: Symbol) -> Value:
+        if symbol.kind == "class":
+            return Value((("object", symbol, True),))
+        return self.returned(symbol) if symbol.kind == "function" else NOTHING
 
     def own_returned(self, file: int, number: int) -> Value:
         """What a call of a function of the plugin gives."""

@@ -10,6 +10,9 @@ from sglang_contracts.verify.finding import Finding, Location, Severity
 from sglang_contracts.verify.outcome import Status
 from sglang_contracts.verify.replacements import Replacements
 
+_PREFIX_SHIMS = frozenset({"_convert_SGL_to_SGLANG", "_handle_deprecated_envs"})
+"""Functions of ``sglang.srt.environ`` that copy each ``SGL_*`` to ``SGLANG_*`` at import."""
+
 
 class Given(NamedTuple):
     """A flag or variable somewhere in a plugin."""
@@ -31,7 +34,7 @@ class Launches:
     def state(self, surface: Surface, name: str, value: str | None) -> tuple[Status, str]:
         """Whether a release knows a flag (and takes its value) or a variable."""
         if not name.startswith("--"):
-            known = name in surface.environment()
+            known = name in surface.environment() or _renamed(surface, name)
             return (Status.OK, "") if known else (Status.BROKEN, "environment")
         flags = surface.flags()
         flag = flags.get(name)
@@ -121,6 +124,15 @@ class Launches:
         """Whether a release (by index) lists a value among a flag's choices."""
         choices = self.catalog.surface(self.releases[index]).flag_choices(name)
         return choices is not None and value in choices
+
+
+def _renamed(surface: Surface, name: str) -> bool:
+    """Whether a release rewrites a variable of the old prefix to one that it reads."""
+    if not name.startswith("SGL_"):
+        return False
+    module = surface.module("sglang.srt.environ")
+    shims = module is not None and not _PREFIX_SHIMS.isdisjoint(module.functions)
+    return shims and f"SGLANG_{name[4:]}" in surface.environment()
 
 
 def _nearest(states: Sequence[tuple[Status, str]], index: int) -> int | None:

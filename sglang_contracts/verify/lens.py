@@ -164,9 +164,7 @@ class Lens(Surface):
             own = self.own(module, dotted)  # quicker than to remember it
             if own is not None:
                 return own
-        return self.once(
-            ("find", module, dotted), lambda: super(Lens, self).find(module, dotted)
-        )
+        return self.once(("find", module, dotted), lambda: super(Lens, self).find(module, dotted))
 
     def parse(self, name: str) -> Symbol | None:
         """As :class:`Surface` answers, tracked."""

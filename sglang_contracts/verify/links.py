@@ -44,6 +44,7 @@ class Links:
         self._by_module: dict[str, set[Node]] = {}
         self._active: set[Node] = set()
         self._asking: set[tuple[int, int, str]] = set()
+        self._returning: set[str] = set()
         self._derives: dict[tuple[int, str], bool] = {}
         self._searched: dict[tuple[int, str, str, bool], Look | None] = {}
         self._typed: dict[tuple[str, str], tuple[ast.expr | None]] = {}

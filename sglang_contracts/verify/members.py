@@ -202,6 +202,10 @@ class Members(Types):
                 return Look(self.own_returned(file, number) if instance else NOTHING)
             bound = (instance and method.kind != "static") or method.kind == "class"
             return Look(Value((("own-func", file, number, bound),)))
+        if name in record.declared:
+            declared = self.value(file, record.declared[name])
+            if declared.alternatives:
+                return Look(declared)
         if name in record.attributes:
             none = (("literal", "None"),)
             values = [self.value(file, node) for node in record.attributes[name]]
@@ -227,13 +231,15 @@ class Members(Types):
             return None
         lost: list[Symbol] = []
         unknown = record.open or record.decorated
-        for base in record.bases:
+        for base in record.bases or record.selves[:1]:
             value = self.value(file, base)
             if len(value.alternatives) != 1:
                 unknown = True
                 continue
             each = value.alternatives[0]
-            if each[0] == "class":
+            if each[0] == "object" and instance:
+                look = self._object_member(each[1], name, False)
+            elif each[0] == "class":
                 look = (
                     self._object_member(each[1], name, True)
                     if instance

@@ -106,6 +106,31 @@ class ServerArgs:
         parser.add_argument('--policy', choices=['fcfs', 'lof'])
 """,
     "launch_server.py": "from sglang.srt.server_args import ServerArgs\n",
+    "srt/engine.py": """
+from sglang.srt.server_args import ServerArgs
+class Engine:
+    def __init__(self, **kwargs):
+        self.server_args = ServerArgs(**kwargs)
+    def push(self, name): return name
+""",
+    "srt/api.py": """
+def Engine(*args, **kwargs):
+    from sglang.srt.engine import Engine
+
+    return Engine(*args, **kwargs)
+""",
+    "srt/filled.py": """
+THINGS = {}
+def register_thing(name):
+    def keep(f):
+        THINGS[name] = f
+        return f
+    return keep
+@register_thing('alpha')
+def alpha(): return 1
+@register_thing('beta')
+def beta(): return 1
+""",
 }
 
 NEW: dict[str, str] = {
@@ -191,6 +216,8 @@ class ServerArgs:
 """,
 }
 del NEW["srt/gone.py"]
+NEW["srt/engine.py"] = NEW["srt/engine.py"].replace("(self, name)", "(self, names)")
+NEW["srt/filled.py"] = NEW["srt/filled.py"].partition("@register_thing('beta')")[0]
 
 CONTRACTS = {
     "meaning": """
@@ -276,6 +303,10 @@ FIXTURES: dict[str, Fixture] = {
             "try:\n    import sglang.srt.gone as m\nexcept ImportError:\n    import sglang.srt.names as m\n",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import sglang.srt.gone\n",
             "import sglang.srt\n",
+            "import importlib\nPLACES = ('sglang.srt.gone', 'sglang.srt.names')\n\n\ndef f():\n"
+            "    for place in PLACES:\n        try:\n"
+            "            return importlib.import_module(place)\n        except ImportError:\n"
+            "            continue\n    raise RuntimeError('neither')\n",
             "from sglang.srt import names\n",
             "from importlib.util import find_spec\n"
             "if find_spec('sglang.srt.gone') is None:\n    import sglang.srt.names as m\n"
@@ -308,6 +339,23 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("batch:Batch", "def f(b: Batch):\n    return b.lost_field"),
             at("batch:Batch", "def f(b: 'Batch | None'):\n    return b.lost_field"),
+            *(
+                at("batch:Batch", f"from typing import Dict, List, Union\n{each}")
+                for each in (
+                    "def f(bs: Dict[str, Batch]):\n    return [b.lost_field for b in bs.values()]",
+                    "def f(bs: Dict[str, Batch]):\n    for k, b in bs.items():\n        b.lost_field",
+                    "def f(bs: Dict[str, Batch]):\n    b = bs.get('a')\n"
+                    "    return 0 if b is None else b.lost_field",
+                    "def f(bs: List[Batch]):\n    return max(bs, key=lambda b: b.lost_field)",
+                    "def f(bs: List[Batch]):\n    bs.sort(key=lambda b: b.lost_field)",
+                    "class Other: pass\ndef f(b: Union[Batch, Other]):\n"
+                    "    if isinstance(b, Other):\n        return 0\n    return b.lost_field",
+                    "class Mixin:\n    def f(self: Batch):\n        return self.lost_field",
+                    "class Own:\n    b: Batch\n    def __init__(self, b):\n        self.b = b\n"
+                    "    def f(self):\n        return self.b.lost_field",
+                    "def f(x):\n    b: Batch = x\n    return b.lost_field",
+                )
+            ),
             at(
                 "batch:Sub",
                 "class A:\n    def __init__(self, b: Sub):\n        self.b = b\n"
@@ -330,6 +378,22 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("batch:Batch", "def f(b: Batch):\n    return b.kept"),
             at("batch:Batch", "def f(b: Batch):\n    return getattr(b, 'lost_field', None)"),
+            at(
+                "batch:Batch",
+                "def f(b: Batch):\n    for name in ('lost_field', 'kept'):\n"
+                "        if hasattr(b, name):\n            return getattr(b, name)\n"
+                "    raise RuntimeError('neither')",
+            ),
+            at(
+                "batch:Batch",
+                "class Mixin:\n    lost_field = 1\n    def f(self: Batch):\n"
+                "        return self.lost_field",
+            ),
+            at(
+                "batch:Batch",
+                "from typing import Union\ndef f(b: Union[Batch, str]):\n"
+                "    if isinstance(b, Batch):\n        return 0\n    return b.lost_field",
+            ),
             at(
                 "batch:Batch",
                 "def f(b: Batch):\n    if hasattr(b, 'lost_field'):\n"
@@ -429,7 +493,10 @@ FIXTURES: dict[str, Fixture] = {
         ),
     ),
     "parameter-renamed": Fixture(
-        (at("calls:renamed", "renamed(1, group_size=2)"),),
+        (
+            at("calls:renamed", "renamed(1, group_size=2)"),
+            at("api:Engine", "def f():\n    e = Engine(model_path='m')\n    e.push(name=1)"),
+        ),
         (at("calls:renamed", "renamed(1, 2)"),),
     ),
     "parameter-required": Fixture(
@@ -490,25 +557,45 @@ FIXTURES: dict[str, Fixture] = {
             "CMD = ['python', '-m', 'sglang.launch_server', '--lost-arg', '1']\n",
             "CMD = 'python -m sglang.launch_server --model-path m --lost-arg 1'\n",
             at("server_args:ServerArgs", "ServerArgs('m', lost_arg=1)"),
+            at("engine:Engine", "Engine(model_path='m', lost_arg=1)"),
+            at("api:Engine", "Engine(model_path='m', lost_arg=1)"),
             "CMD = ['python', '-m', 'sglang.launch_server', '--policy', 'lof']\n",
         ),
         (
             "CMD = ['python', '-m', 'sglang.launch_server', '--tp-size', '2', '--policy', 'fcfs']\n",
             "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lost-arg')\n",
             "CMD = ['python', 'train.py', '--lost-arg', '1']\n",
+            at("engine:Engine", "Engine(model_path='m', tp_size=2, of_our_own=3)"),
+            at(
+                "server_args:ServerArgs",
+                "def extra():\n    if 'lost_arg' in ServerArgs.__dataclass_fields__:\n"
+                "        return {'lost_arg': 1}\n    return {}\n\n\nServerArgs('m', **extra())",
+            ),
         ),
     ),
     "env-removed": Fixture(
-        ("import os\nos.environ['SGLANG_OLD_SWITCH'] = '1'\n",),
-        ("import os\nos.environ['SGLANG_KEPT'] = '1'\nos.environ['SGLANG_OURS_ALONE'] = '1'\n",),
+        (
+            "import os\nos.environ['SGLANG_OLD_SWITCH'] = '1'\n",
+            "import os\nenv = dict(os.environ, SGLANG_OLD_SWITCH='1')\n",
+            "import os\nos.environ.update(SGLANG_OLD_SWITCH='1')\n",
+            "CMD = 'SGLANG_OLD_SWITCH=1 python -m sglang.launch_server --model-path m'\n",
+            "CMD = ['env', 'SGLANG_OLD_SWITCH=1', 'python', '-m', 'sglang.launch_server']\n",
+        ),
+        (
+            "import os\nos.environ.pop('SGLANG_OLD_SWITCH', None)\n",
+            "import os\ndel os.environ['SGLANG_OLD_SWITCH']\n",
+            "import os\nfor n in ('SGLANG_OLD_SWITCH', 'B'):\n    os.environ.pop(n, None)\n",
+            "import os\nos.environ['SGLANG_KEPT'] = '1'\nos.environ['SGLANG_OURS_ALONE'] = '1'\n",
+        ),
     ),
     "dtype-changed": Fixture(
         (at("calls:typed", "typed(3)"), at("calls:typed", "def f(a, b):\n    return typed(a - b)")),
         (at("calls:typed", "def f(x):\n    return typed(x)"),),
     ),
     "registry-removed": Fixture(
-        (at("tables:TABLE", "x = TABLE['beta']"),),
+        (at("tables:TABLE", "x = TABLE['beta']"), at("filled:THINGS", "x = THINGS['beta']")),
         (
+            at("filled:THINGS", "x = THINGS['alpha']"),
             at("tables:TABLE", "x = TABLE['alpha']\ny = TABLE.get('beta')"),
             at("tables:TABLE", "x = TABLE['beta'] if 'beta' in TABLE else TABLE['alpha']"),
         ),

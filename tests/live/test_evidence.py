@@ -473,6 +473,25 @@ def test_each_release_of_the_spread_has_evidence_of_its_own_line():
     assert set(SPREAD) <= {file.stem for file in COMMITTED}
 
 
+@pytest.mark.parametrize("file", COMMITTED, ids=lambda file: file.stem)
+def test_sglang_itself_made_every_object_of_the_committed_evidence(file):
+    """Neither this project's builder nor its tests made or touched any of them."""
+    found = evidence.load(file)
+    for role, each in found.objects.items():
+        uses = [*each.calls.values(), *each.reads.values()]
+        by = {who.removeprefix("self ") for forms in uses for form in forms for who in form.by}
+        assert {who.partition(".")[0] for who in by} <= {"sglang", "kunlun_backend"}
+        if role.startswith(("kv_pool", "allocator", "request_pool")):
+            makers = [
+                who
+                for name, calls in each.calls.items()
+                if name.endswith("__init__")
+                for call in calls
+                for who in call.by
+            ]
+            assert any(who.startswith("sglang.srt.") for who in makers)
+
+
 def test_no_committed_evidence_tells_of_the_machine_it_was_made_on():
     for file in COMMITTED:
         text = file.read_text(encoding="utf-8")

@@ -146,6 +146,19 @@ def test_an_object_is_noted_with_what_it_was_made_with(tmp_path):
     assert told["fields"]["size"] == {"type": "int", "value": 4}
 
 
+def test_what_this_projects_own_builder_makes_is_not_watched(tmp_path):
+    tracer = trace.Tracer(tmp_path)
+
+    class ReqToTokenPool:
+        def __init__(self, size): ...
+
+    trace._announce(ReqToTokenPool, tracer.made)
+    builder = {"__name__": "sglang_contracts.live.build", "make": ReqToTokenPool}
+    exec("pool = make(4)", builder)
+    assert type(builder["pool"]) is ReqToTokenPool
+    assert next(tmp_path.glob("trace-*.jsonl")).read_text() == ""
+
+
 def test_watching_twice_records_once(traced):
     pool, lines, tracer = traced
     tracer.watch("allocator", pool)

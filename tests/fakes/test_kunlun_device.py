@@ -36,6 +36,15 @@ def test_values_are_real_and_the_device_says_its_name(card):
     assert y.tolist() == [[0, 2, 4], [0, 8, 10]]
 
 
+def test_a_torch_that_is_too_old_is_said_with_the_version_that_will_do(monkeypatch):
+    from torch.utils import backend_registration
+
+    monkeypatch.delattr(backend_registration, "_setup_privateuseone_for_python_backend")
+    with pytest.raises(ContractsError, match="cannot have a device") as error:
+        kunlun_device.activate().__enter__()
+    assert "torch 2.13 or later" in error.value.hint
+
+
 def test_indexing_views_and_out_arguments_reach_the_same_memory(card):
     x = torch.zeros(4, device="kunlun")
     view = x[1:3]

@@ -128,6 +128,13 @@ def test_another_dtype_contradicts(seen):
     assert found.detail == "dtype int64, stated int32"
 
 
+def test_a_tensor_on_the_card_contradicts_the_host():
+    clause = Clause(id="c/x", kind=Kind.FIELD, name="x", device="host")
+    assert evidence.mismatch(clause, TENSOR, "0.5.16", {}) == ""
+    on_card = {**TENSOR, "device": "kunlun"}
+    assert evidence.mismatch(clause, on_card, "0.5.16", {}) == "on kunlun, stated host"
+
+
 def test_another_shape_contradicts_with_the_sizes(seen):
     found = field(seen, "out_cache_loc", shape=always(("B",)))
     assert found.status is Status.CONTRADICTED

@@ -46,6 +46,8 @@ def mismatch(
     wanted = variant(clause.type, release)
     if not wrong and wanted and fits(wanted, value) is False:
         return f"{_named(value)}, stated {wanted}"
+    if not wrong and clause.device == "host" and value.get("device", "cpu") != "cpu":
+        return f"on {value['device']}, stated host"  # in a run without a card, compute is cpu too
     return wrong
 
 

@@ -78,10 +78,11 @@ def confirm(contract: Contract, evidence: Evidence) -> tuple[Confirmation, ...]:
     """
     found = []
     evidence = msgspec.structs.replace(evidence, dims=evidence.sizes(contract.id))
+    held = subjects(contract, evidence.release)
     for clause in contract.clauses:
         if clause.holds_in(evidence.release):
             verdict = _judge(clause, evidence)
-        elif absent(contract, clause, evidence) is False:
+        elif absent(clause, held, evidence) is False:
             verdict = (Status.CONTRADICTED, "it is there, outside the clause's range", ())
         else:
             continue
@@ -89,18 +90,29 @@ def confirm(contract: Contract, evidence: Evidence) -> tuple[Confirmation, ...]:
     return tuple(found)
 
 
-def absent(contract: Contract, clause: Clause, evidence: Evidence) -> bool | None:
+Subject = tuple[Kind, str, tuple[str, ...]]
+
+
+def subjects(contract: Contract, release: str) -> frozenset[Subject]:
+    """What the clauses that hold in a release speak of: kind, name and owner."""
+    return frozenset(
+        (each.kind, each.name, each.owner) for each in contract.clauses if each.holds_in(release)
+    )
+
+
+def absent(clause: Clause, held: frozenset[Subject], evidence: Evidence) -> bool | None:
     """Whether what a clause speaks of is lacking in a release in which it does not hold.
+
+    Args:
+        clause: One that does not hold in the evidence's release.
+        held: :func:`subjects` of its contract in that release.
+        evidence: What ran.
 
     Returns:
         None where the run cannot tell: nothing of the kind was made or imported, or another clause
         of the contract holds there for the same name.
     """
-    if any(
-        other.name == clause.name and other.owner == clause.owner and other.kind is clause.kind
-        for other in contract.clauses
-        if other.holds_in(evidence.release)
-    ):
+    if (clause.kind, clause.name, clause.owner) in held:
         return None
     if clause.kind is Kind.BEHAVIOUR:
         made = _shown(clause, clause.shown, evidence) if clause.shown else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,6 +19,12 @@ def upstream(who: str) -> bool:
 def last_name(symbol: str) -> str:
     """The class's name in ``module:Class`` or ``module:Outer.Class``."""
     return symbol.rpartition(":")[2].rpartition(".")[2]
+
+
+@functools.lru_cache(maxsize=256)
+def _upstream_line(classes: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Name and spelling of those of an object's classes that are SGLang's."""
+    return tuple((last_name(each), each) for each in classes if upstream(each))
 
 
 class Batch(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -96,10 +103,10 @@ class Object(msgspec.Struct, frozen=True, omit_defaults=True):
             owner: Spellings of a class. A class that moved has several: its name counts.
         """
         names = {last_name(spelling) for spelling in owner}
-        chain = [each for each in (self.cls, *self.bases) if upstream(each)]
-        for index, each in enumerate(chain):
-            if last_name(each) in names:
-                return tuple(chain[index:])
+        chain = _upstream_line((self.cls, *self.bases))
+        for index, (name, _) in enumerate(chain):
+            if name in names:
+                return tuple(spelling for _, spelling in chain[index:])
         return ()
 
     def declared(self, name: str, owner: Iterable[str]) -> str | None:

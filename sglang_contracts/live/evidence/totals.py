@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sglang_contracts.contract import Contract
 from sglang_contracts.live.evidence.distil import WATCHED
-from sglang_contracts.live.evidence.judge import Status, absent, confirm
+from sglang_contracts.live.evidence.judge import Status, absent, confirm, subjects
 from sglang_contracts.live.evidence.model import Evidence, upstream
 
 
@@ -58,6 +58,7 @@ def table(contract: Contract, found: Sequence[Evidence]) -> tuple[Row, ...]:
             best = verdicts[each.clause].get(each.release, (Status.NOT_EXERCISED, ""))
             verdicts[each.clause][each.release] = max(best, (each.status, each.detail))
             modes[each.clause].update(dict.fromkeys(each.modes))
+    held = {evidence.release: subjects(contract, evidence.release) for evidence in found}
     rows = []
     for clause in contract.clauses:
         by_release = verdicts[clause.id]
@@ -65,7 +66,8 @@ def table(contract: Contract, found: Sequence[Evidence]) -> tuple[Row, ...]:
         lacking = {
             evidence.release: None
             for evidence in found
-            if not clause.holds_in(evidence.release) and absent(contract, clause, evidence)
+            if not clause.holds_in(evidence.release)
+            and absent(clause, held[evidence.release], evidence)
         }
         rows.append(
             Row(

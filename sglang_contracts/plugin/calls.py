@@ -12,7 +12,14 @@ from sglang_contracts.plugin.model import (
     Form,
     UseKind,
 )
-from sglang_contracts.plugin.scope import DOTTED, IDENTIFIER, LITERALS, Scope
+from sglang_contracts.plugin.scope import (
+    DOTTED,
+    IDENTIFIER,
+    LITERALS,
+    ByParameter,
+    OwnCall,
+    Scope,
+)
 
 _HARMLESS_CALLS = frozenset({"getLogger", "get_logger", "setLevel", "init_logger", "entry_points"})
 _HOOK_KINDS = frozenset({"replace", "around", "before", "after"})
@@ -166,6 +173,7 @@ class Calls(Conditions):
                 return self.nodes.literal("object")  # a sentinel
             return UNKNOWN
         value = self.nodes.add("call", callee, form)
+        self.own_call(node, callee, form)
         if not self.quiet:
             self.use(UseKind.CALL, value, node if not isinstance(func, ast.Attribute) else func)
             self.registering(node, callee)
@@ -230,6 +238,7 @@ class Calls(Conditions):
             return None
         base = self.subject(node.args[0])
         names = self.texts(node.args[1])
+        self.named_by_parameter(node, base, UseKind.PROBE)
         for name in names:
             if name != "*":
                 self.mention(name)
@@ -248,6 +257,7 @@ class Calls(Conditions):
         if any(self.version_attribute(base, name) for name in self.texts(node.args[1])):
             return self.nodes.add("version")
         names = self.texts(node.args[1])
+        self.named_by_parameter(node, base, UseKind.READ if len(node.args) == 2 else UseKind.PROBE)
         if base == UNKNOWN:
             return UNKNOWN
         found = []
@@ -272,6 +282,32 @@ class Calls(Conditions):
             return self.nodes.add("probe", value, default)
         return value
 
+    def named_by_parameter(self, node: ast.Call, base: int, kind: UseKind) -> None:
+        """``getattr(cls, name)`` in a helper: what it reads is told where the helper is called."""
+        if self.quiet or not base or not isinstance(node.args[1], ast.Name):
+            return
+        held = self.nodes.table[self.expr(node.args[1])]
+        if held[0] == "param":
+            own = self.file.functions[held[1]].guard
+            sure = kind if self.guard == own else UseKind.PROBE
+            self.by_parameter.append(ByParameter(held[1], base, held[2], sure))
+
+    def own_call(self, node: ast.Call, callee: int, form: int) -> None:
+        """Remember a call of a function of this file, with the strings it is given."""
+        held = self.nodes.table[callee]
+        if self.quiet or held[0] != "ownfunc":
+            return
+        texts: dict[int | str, list[str]] = {}
+        for position, arg in enumerate(node.args):
+            texts[position] = self.texts(arg)
+        for keyword in node.keywords:
+            if keyword.arg:
+                texts[keyword.arg] = self.texts(keyword.value)
+        if any(each != ["*"] for each in texts.values()):
+            self.own_calls.append(
+                OwnCall(held[1], form, texts, node, self.guard, self.scope.function)
+            )
+
     def asked_before(self, node: ast.Call) -> bool:
         """Whether the loop around a ``getattr`` over names asks ``hasattr`` for each first."""
         wanted = [ast.dump(each) for each in node.args[:2]]
@@ -289,6 +325,7 @@ class Calls(Conditions):
             return None
         base = self.expr(node.args[0])
         value = self.expr(node.args[2])
+        self.named_by_parameter(node, base, UseKind.WRITE)
         for name in self.texts(node.args[1]):
             if name == "*" or not base:
                 continue

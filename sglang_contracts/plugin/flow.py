@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import ast
 
+from sglang_contracts.plugin.model import UNKNOWN, UseKind
+from sglang_contracts.plugin.scope import IDENTIFIER, OwnCall
 from sglang_contracts.plugin.statements import Statements
 
 
@@ -30,6 +32,8 @@ class Flow(Statements):
             scope, guard, node, index = self.pending.pop(0)
             self.scope, self.guard, self.loops = scope, guard, []
             self.function_body(node, index)
+        for call in self.own_calls:
+            self.through(call)
         file = self.file
         file.nodes = self.nodes.table
         file.names = module_names
@@ -39,3 +43,23 @@ class Flow(Statements):
         file.strings = sorted(self.strings)
         file.defines = sorted(self.defined)
         file.foreign = bool(self.frameworks - {"sglang"}) and "sglang" not in self.frameworks
+
+    def through(self, call: OwnCall) -> None:
+        """What a helper reads or sets by the name that it is given, at the call that gives it."""
+        form = self.file.forms[call.form]
+        parameters = self.file.functions[call.function].parameters
+        for each in self.by_parameter:
+            if each.function != call.function:
+                continue
+            name = parameters[each.position].name
+            texts = call.texts.get(each.position, call.texts.get(name, ["*"]))
+            base = each.base
+            held = self.nodes.table[base]
+            if held[0] == "param" and held[1] == call.function:
+                given = form.keywords.get(parameters[held[2]].name, UNKNOWN)
+                base = form.positional[held[2]] if held[2] < len(form.positional) else given
+            for text in texts:
+                if base and IDENTIFIER.match(text):
+                    self.scope.function, self.guard = call.caller, call.guard
+                    kind = "get" if each.kind is UseKind.PROBE else ""
+                    self.use(each.kind, self.nodes.add("attr", base, text), call.where, name=kind)

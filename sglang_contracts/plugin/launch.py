@@ -11,9 +11,11 @@ import ast
 import itertools
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
+
+from sglang_contracts.errors import ContractsError
 
 MARKER = re.compile(
     r"sglang\.launch_server|sglang[ \"',]+serve\b|sglang\.bench_one_batch|sglang\.bench_offline"
@@ -23,6 +25,11 @@ _FLAG = re.compile(r"--[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
 _TOKEN = re.compile(r"""(?<![\w-])(--[a-z][\w-]*)(?:[=\s"',\]]+([^\s"',\]\\]+))?""")
 _ENVIRONMENT = re.compile(r"\b((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)\b")
 _SET = re.compile(r"\b((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)=(\S*)")
+_FLAG_LIKE = re.compile(r"--[a-z][\w-]*(?:=.*)?\Z", re.DOTALL)
+_NUMBER = re.compile(r"-(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?\Z")
+_OPERATORS = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "<"})
+_SUBCOMMANDS = frozenset({"serve", "generate"})
+_SCRIPTS = frozenset({"launch_server.py", "sglang.launch_server"})
 _END = re.compile(r"^(?:---|\.\.\.)\s*$|^\s*```|^FROM\s", re.IGNORECASE)
 
 
@@ -42,21 +49,56 @@ class Word(msgspec.Struct, frozen=True):
         return self.name.startswith("--")
 
 
-def words(command: Sequence[str]) -> Iterator[Word]:
-    """The flags, values and variables of one command, its words already split."""
-    position = 0
-    while position < len(command):
-        word = command[position]
+def words(command: Sequence[str]) -> list[Word]:
+    """The flags, values and variables of one launch command, its words already split.
+
+    What stands in front of SGLang's own part (``env``, ``docker run -e NAME=v``, ``numactl``)
+    gives variables only; the command ends at a shell's operator. Bare flags are taken for
+    SGLang's own.
+
+    Raises:
+        ContractsError: It launches no server of SGLang's.
+    """
+    start = _own_part(command)
+    if start is None:
+        raise ContractsError(
+            f"this launches no SGLang server: {' '.join(command)[:80]}",
+            "a launch command is python -m sglang.launch_server ... or sglang serve ...",
+        )
+    found = []
+    for position, word in enumerate(command[:start]):
+        name, equals, value = word.removeprefix("--env=").partition("=")
+        if equals and re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+            found.append(Word(name, 1, position + 1, value))
+    for position, word in enumerate(command[start:], start):
+        if word in _OPERATORS:
+            break
         name, equals, value = word.partition("=")
-        if name.startswith("--") and _FLAG.match(name):
-            if equals:
-                yield Word(name, 1, position + 1, value)
-            else:
-                following = command[position + 1] if position + 1 < len(command) else "--"
-                yield Word(name, 1, position + 1, None if following.startswith("-") else following)
-        elif equals and re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
-            yield Word(name, 1, position + 1, value)
-        position += 1
+        if not _FLAG.match(name):
+            continue
+        following = command[position + 1] if position + 1 < len(command) else "--"
+        given = value if equals else None if _no_value(following) else following
+        found.append(Word(name, 1, position + 1, given))
+    return found
+
+
+def _own_part(command: Sequence[str]) -> int | None:
+    """Where the arguments of a server begin; None where none is launched."""
+    for position, word in enumerate(command):
+        following = command[position + 1] if position + 1 < len(command) else ""
+        if word == "-m" and following.startswith("sglang."):
+            return position + 2
+        if word.rpartition("/")[2] == "sglang" and following in _SUBCOMMANDS:
+            return position + 2
+        if word.endswith("sglang/launch_server.py") or word in _SCRIPTS:
+            return position + 1
+    bare = bool(command) and all(not _no_value(each) or _FLAG_LIKE.match(each) for each in command)
+    return 0 if bare and command[0].startswith("--") else None
+
+
+def _no_value(word: str) -> bool:
+    """Whether a word is no value of the flag before it: a flag, but no negative number."""
+    return word in _OPERATORS or (word.startswith("-") and not _NUMBER.match(word))
 
 
 def scan_text(text: str, kind: str) -> list[Word]:
@@ -180,7 +222,7 @@ def scan_python(tree: ast.Module) -> list[Word]:
         if isinstance(node, (ast.List, ast.Tuple)):
             for each, after in zip(node.elts, [*node.elts[1:], None], strict=False):
                 value = _text(after) if after is not None else "--"
-                followers[id(each)] = None if value is None or value.startswith("-") else value
+                followers[id(each)] = None if value is None or _no_value(value) else value
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue

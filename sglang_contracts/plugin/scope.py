@@ -7,6 +7,7 @@ import builtins
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from sglang_contracts.plugin.model import (
     UNKNOWN,
@@ -39,6 +40,28 @@ LITERALS = {
 }
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 BUILTINS = frozenset(dir(builtins))
+
+
+class ByParameter(NamedTuple):
+    """An attribute that a function names by one of its parameters: ``getattr(cls, name)``."""
+
+    function: int
+    base: int
+    position: int
+    """Of the parameter that is the name."""
+    kind: UseKind
+
+
+class OwnCall(NamedTuple):
+    """A call of a function of the same file, with the constants it is given."""
+
+    function: int
+    form: int
+    texts: dict[int | str, list[str]]
+    """Position or keyword → the strings that the argument can be."""
+    where: ast.AST
+    guard: int
+    caller: int
 
 
 class Scope:
@@ -113,6 +136,8 @@ class Core:
         self.defined: set[str] = set()
         self.frameworks: set[str] = set()
         self.closed: dict[int, Scope] = {}
+        self.by_parameter: list[ByParameter] = []
+        self.own_calls: list[OwnCall] = []
         self.package = file.path.endswith("__init__.py")
         file.guards.append(Guard(parent=0, kind=""))
 

@@ -28,6 +28,8 @@ class Wording:
     """Whether it is told since when."""
     early: str = ""
     """``what`` where no earlier release had it either: the plugin is newer than the release."""
+    never: str = ""
+    """``what`` where no recorded release has it."""
 
 
 WORDINGS: dict[str, Wording] = {
@@ -92,11 +94,13 @@ WORDINGS: dict[str, Wording] = {
         "server argument {name} is gone",
         "use {to}",
         early="server argument {name} is not there yet",
+        never="no recorded release takes {name}",
     ),
     "env-removed": Wording(
         "SGLang reads the variable {name} no more",
         "set {to}",
         early="SGLang does not read the variable {name} yet",
+        never="no recorded release reads the variable {name}",
     ),
     "dtype-changed": Wording("{name} has another dtype", "use {to}", "convert it"),
     "registry-removed": Wording(
@@ -184,7 +188,10 @@ def what(finding: Finding) -> str:
     """What happened, in one clause without the release and without the fix."""
     wording = _wording(finding.rule)
     owner, last = split(finding.symbol)
-    text = (wording.early if _is_early(finding) else wording.what).format(
+    chosen = wording.early if _is_early(finding) else wording.what
+    if wording.never and finding.first_broken is None and finding.last_ok is None:
+        chosen = wording.never
+    text = chosen.format(
         rule=finding.rule,
         name=short(finding.symbol),
         module=module_of(finding.symbol) or "SGLang",

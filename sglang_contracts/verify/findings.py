@@ -180,6 +180,8 @@ class Findings(Inherited):
                 return self._type(case)
             case "retired":
                 return self._retired(case)
+            case "result":
+                return self._result(case)
             case "unpack":
                 return self._unpack(case)
             case "registry":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -142,9 +142,29 @@ class Judging:
         reach = case.entry.reach
         if not reach.caught:
             return worst
-        if reach.way_out or case.last_ok is None:
+        if reach.way_out or case.last_ok is None or self._taken_up(case):
             return Severity.NOTE
         return Severity.WARNING
+
+    def _taken_up(self, case: Case) -> bool:
+        """Whether all who ask for what a ``try`` gave have another way where it gave nothing."""
+        if case.check.kind != "use":
+            return False
+        file = self.files[case.check.file]
+        guard, attempts = file.uses[case.check.number].guard, set()
+        while guard:
+            record = file.guards[guard]
+            if record.kind == "try":
+                attempts.add(record.condition)
+            guard = record.parent
+        asking = []
+        for each in file.guards[1:]:
+            held: Sequence[Any] = file.nodes[each.condition] if each.kind == "if" else ("",)
+            if held[0] == "truth" and each.positive:
+                made = file.nodes[held[1]]
+                if made[0] == "tried" and made[1] in attempts:
+                    asking.append(each.way_out)
+        return bool(asking) and all(asking)
 
     def _signature(self, symbol: Symbol | None, surface: object) -> str:
         if symbol is None:

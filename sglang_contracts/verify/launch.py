@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from sglang_contracts.errors import nearest
 from sglang_contracts.surface.catalog import Catalog, Surface
-from sglang_contracts.verify.finding import Finding, Location, Severity
+from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.outcome import Status
 from sglang_contracts.verify.replacements import Replacements
 
@@ -66,11 +67,20 @@ class Launches:
         """Whether any recorded release has such a flag or variable."""
         return any(status is Status.OK for status, _ in self.states(name, None))
 
-    def at(self, given: Iterable[Given], index: int) -> list[Finding]:
-        """Findings in one release (by index)."""
+    def at(self, given: Iterable[Given], index: int, strict: bool = False) -> list[Finding]:
+        """Findings in one release (by index).
+
+        Args:
+            given: What stands in launch commands.
+            index: Of the release.
+            strict: Whether what no recorded release knows is a mistake; else it may be the
+                plugin's own.
+        """
         found = []
         for each in given:
             made = self._one(each, index)
+            if made is None and strict:
+                made = self._unknown(each, index)
             if made is not None:
                 found.append(made)
         return found
@@ -118,6 +128,48 @@ class Launches:
             first_broken=self.releases[first],
             suggestion=suggestion,
             role="launch",
+        )
+
+    def _unknown(self, given: Given, index: int) -> Finding | None:
+        """A flag, value or variable that no recorded release knows: a slip of the pen, mostly."""
+        states = self.states(given.name, given.value)
+        status, what = states[index]
+        if status is not Status.BROKEN:
+            return None
+        if what == "value":
+            listed = any(
+                self._lists(at, given.name, given.value) for at in range(len(self.releases))
+            )
+        else:
+            listed = any(each is Status.OK for each, _ in states)
+        if listed:
+            return None
+        surface = self.catalog.surface(self.releases[index])
+        symbol, severity, detail = f"flag:{given.name}", Severity.ERROR, ""
+        if what == "environment":
+            near = nearest(given.name, surface.environment(), 1)
+            if not near or not given.name.startswith(("SGLANG_", "SGL_")):
+                return None  # whose it is cannot be told
+            symbol, severity = f"env:{given.name}", Severity.WARNING
+        elif what == "value":
+            symbol = f"flag:{given.name}({given.value})"
+            flag = surface.flags()[given.name]
+            choices = surface.flag_choices(given.name) or ()
+            near = nearest(given.value or "", choices, 3)
+            detail = "" if near else f"it takes {', '.join(choices[:12])}"
+            if not flag.choices.startswith(("[", "(")) and not near:
+                return None  # a list that plugins add to
+        else:
+            full = [each for each in surface.server_flags() if each.startswith(given.name)]
+            near = full[:3] or nearest(given.name, surface.server_flags(), 3)
+        return Finding(
+            "env-removed" if what == "environment" else "server-arg-removed",
+            severity,
+            symbol,
+            (given.location,),
+            suggestion=Suggestion(near[0], "similar-name", " or ".join(near[1:])) if near else None,
+            role="launch",
+            detail=detail,
         )
 
     def _lists(self, index: int, name: str, value: str | None) -> bool:

@@ -10,6 +10,7 @@ from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
 from sglang_contracts.verify.reach import Guarded
+from sglang_contracts.verify.values import Value
 
 
 class Lookups(Guarded):
@@ -79,6 +80,9 @@ class Lookups(Guarded):
         if not value.alternatives:
             return UNKNOWN
         look = self.evaluator.look(value, name)
+        pair = self.of_pair(index, file, use, value)
+        if pair is not None:
+            return pair
         if look.found:
             return Outcome(Status.OK, found=look.found, named=value.named)
         if not look.lost:
@@ -90,7 +94,9 @@ class Lookups(Guarded):
             return UNKNOWN
         symbol = f"{owner.name}.{name}" if owner.qual else f"{owner.module}:{name}"
         on_object = value.alternatives[0][0] in ("object", "own-object", "super")
-        if use.kind is UseKind.WRITE and self.still_read(owner, name):
+        if use.kind is UseKind.WRITE and (
+            self.still_read(owner, name) or self.compatibility(file, use, base)
+        ):
             return UNKNOWN
         return Outcome(
             Status.BROKEN,
@@ -101,6 +107,34 @@ class Lookups(Guarded):
             detail="object" if on_object else "class",
             named=value.named,
         )
+
+    def of_pair(self, index: int, file: File, use: Use, value: Value) -> Outcome | None:
+        """An attribute read off the result of a call that is a tuple of several values."""
+        _, base, name = file.nodes[use.node]
+        held = file.nodes[base]
+        if use.kind is not UseKind.READ or held[0] != "call" or name in ("count", "index"):
+            return None
+        if not value.alternatives or any(each[0] != "tuple" for each in value.alternatives):
+            return None
+        called = self.evaluator.value(index, held[1]).alternatives
+        if len(called) != 1 or called[0][0] != "function":
+            return None
+        function = called[0][1]
+        return Outcome(
+            Status.BROKEN, "result", function.name, owner=function, name=name, named=value.named
+        )
+
+    def compatibility(self, file: File, use: Use, base: int) -> bool:
+        """Whether a write adds a lost name where its successor is there: ``if hasattr(…, new)``."""
+        guard = use.guard
+        while guard:
+            record = file.guards[guard]
+            if record.kind == "if" and record.positive:
+                held = file.nodes[record.condition]
+                if held[0] == "has" and held[1] == base:
+                    return True
+            guard = record.parent
+        return False
 
     def still_read(self, owner: Symbol, name: str) -> bool:
         """Whether the release reads a name off a class or module that does not define it."""

@@ -121,6 +121,26 @@ class Misfits(Lost):
             role="call",
         )
 
+    def _result(self, case: Case) -> Finding | None:
+        """What was an object with attributes is a tuple now."""
+        outcome = case.entry.outcome
+        if outcome.owner is None:
+            return None
+        after = self.catalog.surface(self.releases[case.at])
+        node = outcome.owner.node
+        said = self.replacements.contract(outcome.symbol, self.releases[case.at])
+        return self._base(
+            case,
+            rule="return-changed",
+            severity=self._severity(case),
+            symbol=outcome.symbol,
+            locations=self._location(case),
+            suggestion=said or self.replacements.of_return(outcome.owner, 0, after),
+            role="call",
+            detail=f"it returns {node.returns if isinstance(node, Function) else 'a tuple'}, "
+            f"which has no {outcome.name}",
+        )
+
     def _unpack(self, case: Case) -> Finding | None:
         outcome = case.entry.outcome
         if outcome.owner is None:

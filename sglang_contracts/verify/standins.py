@@ -97,22 +97,26 @@ class StandIns(Calling):
         strict = [each for each in theirs if each.kind not in _VARIADIC]
         named = {each.name for each in theirs}
         own_names = {each.name for each in own}
-        fitting, problems = 0, []
+        fitting, problems, demands = 0, [], []
         for form in self.forms(short, target.owner):
             if misfit(strict, form) is not None:
                 continue
             if form.star and not form.positional and not form.keywords:
                 continue
             problem = misfit(own, form)
-            # a parameter of its own that the target never had is the plugin's affair
-            if (problem is not None and problem.what == "missing") and (
-                form.star or form.double_star or problem.name not in named
-            ):
-                problem = None
+            # a parameter of its own is the plugin's affair, as long as some call gives it
+            if problem is not None and problem.what == "missing":
+                if form.star or form.double_star:
+                    problem = None
+                elif problem.name not in named:
+                    demands.append((problem, form))
+                    continue
             if problem is None:
                 fitting += 1
             else:
                 problems.append((problem, form))
+        if not problems and not fitting:
+            problems = demands
         if not problems:
             return Outcome(Status.OK, found=(target,)) if fitting else UNKNOWN
         problem, form = problems[0]
@@ -186,8 +190,7 @@ class StandIns(Calling):
         if target is None:
             if not complete or any(self.lens.is_open(base) for base in bases):
                 return UNKNOWN
-            called = [each for each in self.lens.callers(name) if each[1].receiver != "super()"]
-            if called:
+            if self.still_called(name, bases):
                 return UNKNOWN
             if self.mentioned(bases, name):
                 return UNKNOWN
@@ -205,6 +208,30 @@ class StandIns(Calling):
         if not plain or target.kind == "property" or record.stub:
             return Outcome(Status.OK, found=(target,))
         return self.accepts(record, target, 0, True)
+
+    def still_called(self, name: str, bases: Sequence[Symbol]) -> bool:
+        """Whether the release may still call something of that name on an object of a class.
+
+        What is called on an object of which nothing is known is meant for the classes that define
+        it; only where none does, for whoever has it.
+        """
+        places = (each.partition(":") for each in self.lens.places(name))
+        definers = [self.lens.find(module, qual) for module, _, qual in places if qual]
+        others = bool(definers) and not any(
+            self.related(one, base) for one in definers for base in bases
+        )
+        for module, call in self.lens.callers(name):
+            if call.receiver == "super()":
+                continue
+            known = call.receiver == "self" or (
+                call.receiver in self.evaluator.known_as and not is_weak(call.receiver)
+            )
+            if not known:
+                if not others:
+                    return True
+            elif any(self.meant_for(module, call.receiver, base) for base in bases):
+                return True
+        return False
 
     def mentioned(self, bases: Sequence[Symbol], name: str) -> bool:
         """Whether a base's own modules still name the method: a shim looks it up by its name."""

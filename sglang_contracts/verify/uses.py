@@ -360,7 +360,11 @@ def launch_check(
 ) -> Report:
     """The flags, their values and the environment of one launch command against a release.
 
-    ``command`` may begin with ``NAME=value`` words, as a shell's does.
+    ``command`` may begin with ``NAME=value`` words, as a shell's does. A flag or a value that no
+    recorded release knows is an error, too.
+
+    Raises:
+        ContractsError: The command launches no server of SGLang's, or the release is unknown.
     """
     from sglang_contracts.plugin.launch import words
 
@@ -375,5 +379,5 @@ def launch_check(
     ]
     contracts = _contracts()
     launches = Launches(catalog, Replacements(catalog, _contracted(contracts)))
-    found = merge(launches.at(given, catalog.releases.index(known)))
+    found = merge(launches.at(given, catalog.releases.index(known), strict=True))
     return Report("launch-check", (_release(known, found),))

@@ -280,7 +280,13 @@ def test_launch_check_takes_the_newest_release_and_a_quoted_command(run, plugin,
 
     def engine(words, catalog, release, **_):
         seen.append((words, release))
-        flag = Finding("server-arg-removed", Severity.ERROR, "flag:--old")
+        flag = Finding(
+            "server-arg-removed",
+            Severity.ERROR,
+            "flag:--old",
+            first_broken="0.5.16",
+            last_ok="0.5.15",
+        )
         return Report("launch-check", (ReleaseReport(release, Verdict.BROKEN, (flag,)),))
 
     monkeypatch.setattr(uses, "launch_check", engine)

@@ -119,6 +119,26 @@ def Engine(*args, **kwargs):
 
     return Engine(*args, **kwargs)
 """,
+    "srt/stepper.py": """
+class Stepper:
+    def __init__(self): self.begin(1)
+    def begin(self, memory): return memory
+    def advance(self): return 1
+    def go(self): return self.advance()
+""",
+    "srt/stranger.py": """
+class Stranger:
+    def advance(self): return 2
+    def go(self, inner): return (self.advance(), inner.advance())
+""",
+    "srt/answers.py": """
+import dataclasses
+from typing import Tuple
+@dataclasses.dataclass
+class Answer:
+    success: bool
+async def ask(x) -> Answer: return Answer(True)
+""",
     "srt/filled.py": """
 THINGS = {}
 def register_thing(name):
@@ -217,6 +237,16 @@ class ServerArgs:
 }
 del NEW["srt/gone.py"]
 NEW["srt/engine.py"] = NEW["srt/engine.py"].replace("(self, name)", "(self, names)")
+NEW["srt/stepper.py"] = (
+    NEW["srt/stepper.py"]
+    .replace("self.begin(1)", "self.begin()", 1)
+    .replace("begin(self, memory): return memory", "begin(self): return 1")
+    .replace("advance(self): return 1", "advance_all(self): return 1")
+    .replace("go(self): return self.advance()", "go(self): return self.advance_all()")
+)
+NEW["srt/answers.py"] = NEW["srt/answers.py"].replace(
+    "-> Answer: return Answer(True)", "-> Tuple[bool, str]: return (True, '')"
+)
 NEW["srt/filled.py"] = NEW["srt/filled.py"].partition("@register_thing('beta')")[0]
 
 CONTRACTS = {
@@ -316,6 +346,8 @@ FIXTURES: dict[str, Fixture] = {
     "symbol-removed": Fixture(
         (
             at("names:dropped", "dropped()"),
+            "import sglang.srt.names as n\ndef take(m, name):\n    return getattr(m, name)\n\n\n"
+            "f = take(n, 'dropped')\n",
             "from sglang.srt import names\nx = names.dropped\n",
             "import sglang.srt.names as n\nn.dropped()\n",
             "try:\n    from sglang.srt.names import dropped\nexcept ImportError:\n    pass\n",
@@ -324,6 +356,10 @@ FIXTURES: dict[str, Fixture] = {
             at("names:stays", "stays()"),
             "import sglang.srt.names as n\nif hasattr(n, 'dropped'):\n    n.dropped()\nelse:\n    n.stays()\n",
             "import sglang.srt.names as n\nx = getattr(n, 'dropped', n.stays)\n",
+            "import sglang.srt.names as n\ndef take(m, name):\n    return getattr(m, name, None)\n\n\n"
+            "f = take(n, 'dropped') or n.stays\n",
+            "try:\n    from sglang.srt.names import dropped\nexcept ImportError:\n    dropped = None\n\n\n"
+            "def f(x):\n    if dropped is not None:\n        return dropped(x)\n    return x + 1\n",
             "from sglang.srt.names import *\nstays()\n",
             "import sglang.srt.names as n\nn.never_was\n",
         ),
@@ -508,13 +544,19 @@ FIXTURES: dict[str, Fixture] = {
         (at("calls:named", "named(1, flag=True)"),),
     ),
     "return-changed": Fixture(
-        (at("calls:pair", "a, b = pair(1)"),),
+        (
+            at("calls:pair", "a, b = pair(1)"),
+            at("answers:ask", "async def f(x):\n    out = await ask(x)\n    return out.success"),
+        ),
         (at("calls:pair", "a, *rest = pair(1)"), at("calls:pair", "a = pair(1)")),
     ),
     "override-signature": Fixture(
         (
             at("pool:Pool", "class Own(Pool):\n    def copy(self, rows):\n        return rows"),
             at("pool:Pool", "def mine(self, rows):\n    return rows\n\n\nPool.copy = mine"),
+            at(
+                "stepper:Stepper", "class Own(Stepper):\n    def begin(self, memory): return memory"
+            ),
         ),
         (
             at("pool:Pool", "class Own(Pool):\n" + _POOL),
@@ -523,8 +565,14 @@ FIXTURES: dict[str, Fixture] = {
         ),
     ),
     "override-orphaned": Fixture(
-        (at("pool:Pool", "class Own(Pool):\n    def old_hook(self):\n        return 1"),),
-        (at("pool:Pool", "class Own(Pool):\n    def its_own(self):\n        return 1"),),
+        (
+            at("pool:Pool", "class Own(Pool):\n    def old_hook(self):\n        return 1"),
+            at("stepper:Stepper", "class Own(Stepper):\n    def advance(self): return 3"),
+        ),
+        (
+            at("stranger:Stranger", "class Own(Stranger):\n    def advance(self): return 3"),
+            at("pool:Pool", "class Own(Pool):\n    def its_own(self):\n        return 1"),
+        ),
     ),
     "hook-missing": Fixture(
         (at("pool:Linker", "class Own(Linker):\n    def load(self):\n        return 1"),),
@@ -545,11 +593,23 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("target:Runner", "def mine(self):\n    return 2\n\n\nRunner.step = mine"),
             at("target:Runner", "setattr(Runner, 'step', lambda self: 2)"),
+            at(
+                "target:Runner",
+                "def put(cls, name, f):\n    setattr(cls, name, f)\n\n\nput(Runner, 'step', print)",
+            ),
             "from unittest import mock\nmock.patch('sglang.srt.target.Runner.step', lambda self: 1)\n",
         ),
         (
             at("target:Runner", "def mine(self):\n    return 2\n\n\nRunner.other = mine"),
             at("target:Runner", "Runner.marker_of_ours = True"),
+            at(
+                "target:Runner",
+                "if hasattr(Runner, 'other'):\n    Runner.step = lambda self: self.other()",
+            ),
+            at(
+                "target:Runner",
+                "def put(cls, name):\n    setattr(cls, name, 1)\n\n\nput(Runner, 'x')",
+            ),
         ),
     ),
     "server-arg-removed": Fixture(

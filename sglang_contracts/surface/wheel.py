@@ -10,6 +10,7 @@ import hashlib
 import re
 import zipfile
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -28,6 +29,7 @@ RECORDED = (
     "sglang.test",
 )
 """Packages of which everything is recorded; of ``sglang`` itself, the modules directly in it."""
+_INSIDE = tuple(f"{root}." for root in RECORDED)
 
 MAX_ENTRIES = 200_000
 MAX_FILE = 32 * 2**20
@@ -36,9 +38,10 @@ MAX_RATIO = 200
 """Uncompressed over compressed size of one file; Python source stays far below 20."""
 
 
+@lru_cache(maxsize=65_536)
 def covered(module: str) -> bool:
     """Whether modules of this name are recorded at all."""
-    if module == "sglang" or module.startswith(tuple(f"{root}." for root in RECORDED)):
+    if module == "sglang" or module.startswith(_INSIDE):
         return True
     # Modules directly in the package (``sglang.utils``) and the recorded roots themselves.
     return module in RECORDED or (

@@ -26,6 +26,17 @@ class StandIns(Calling):
     def __init__(self, evaluator: Evaluator) -> None:
         super().__init__(evaluator)
         self.made = self._made()
+        self.put = self._put()
+
+    def _put(self) -> set[tuple[int, str]]:
+        """Own classes that are written to an attribute of upstream, or given to a hook."""
+        found = {
+            self.evaluator.own_class(index, use.value)
+            for index, file in enumerate(self.files)
+            for use in file.uses
+            if use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value
+        }
+        return {own for own in found if own is not None}
 
     def _made(self) -> set[tuple[int, str]]:
         """Own classes that the plugin makes instances of itself."""
@@ -258,7 +269,7 @@ class StandIns(Calling):
         self, index: int, qual: str, record: Function, bases: Sequence[Symbol]
     ) -> Outcome:
         """An own ``__init__`` that may stand in for the base's: it must take what core passes."""
-        if (index, qual) in self.made or record.wrapped or self.elsewhere(index, qual, bases):
+        if (index, qual) in self.made or record.wrapped or self.elsewhere(index, qual):
             return UNKNOWN
         for base in bases:
             constructor = self.lens.constructor(base)
@@ -291,17 +302,12 @@ class StandIns(Calling):
             return Outcome(Status.OK, found=(base,))
         return UNKNOWN
 
-    def elsewhere(self, index: int, qual: str, bases: Sequence[Symbol]) -> bool:
+    def elsewhere(self, index: int, qual: str) -> bool:
         """Whether the plugin hands an own class on, so that who makes it cannot be told.
 
         One that is put in its base's place is made as the base is.
         """
-        for file_index, file in enumerate(self.files):
-            for use in file.uses:
-                if (use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value) and (
-                    self.evaluator.own_class(file_index, use.value) == (index, qual)
-                ):
-                    return False
-        del bases
+        if (index, qual) in self.put:
+            return False
         short = qual.rsplit(".", 1)[-1]
         return any(short in file.mentions.get(-1, ()) for file in self.files)

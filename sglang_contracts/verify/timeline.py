@@ -73,6 +73,7 @@ class Timeline:
         evaluator = self.checker.evaluator
         stands_on: dict[str, set[int]] = {}
         current: dict[int, Entry] = {}
+        of_clauses: set[int] = set()
         for index in indices:
             changed = evaluator.move(self.releases[index])
             self.checker.moved()
@@ -85,12 +86,14 @@ class Timeline:
             for number in sorted(todo):
                 entry, names = self._tracked(number)
                 current[number] = entry
+                if entry.outcome.what in _OF_CLAUSES:
+                    of_clauses.add(number)
                 for name in names:
                     stands_on.setdefault(name, set()).add(number)
             for number, entry in current.items():
-                if entry.outcome.what in _OF_CLAUSES:
-                    entry = self._dated(number, index, entry)
                 self._entries[number][index] = entry
+            for number in of_clauses:
+                self._entries[number][index] = self._dated(number, index, current[number])
 
     def _tracked(self, number: int) -> tuple[Entry, frozenset[str]]:
         return self.checker.lens.track(lambda: self._entry(number))

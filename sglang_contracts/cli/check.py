@@ -96,7 +96,7 @@ def command(
     policy = _policy(target, base_report, baseline_file, only_new, strict, fail_on)
     if write_baseline is not None:
         return _write_baseline(write_baseline, report, policy)
-    notes = index_notes(catalog.releases, online, output.quiet)
+    notes = index_notes(catalog, online, output.quiet)
     report = msgspec.structs.replace(report, notes=(*report.notes, *notes))
     outcome = select(report, policy, everywhere)
     output.emit(outcome.report)

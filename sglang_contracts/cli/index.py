@@ -14,6 +14,7 @@ from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError
 
 if TYPE_CHECKING:
+    from sglang_contracts.surface import Catalog
     from sglang_contracts.verify.finding import Note
 
 
@@ -64,15 +65,18 @@ def beyond(index: Index, recorded: Sequence[str]) -> list[str]:
     return sorted(found, key=Version)
 
 
-def index_notes(recorded: Sequence[str], online: bool, quiet: bool) -> tuple[Note, ...]:
-    """That the index has releases beyond those recorded, and how to record them.
+def index_notes(catalog: Catalog, online: bool, quiet: bool) -> tuple[Note, ...]:
+    """Releases beyond those recorded, and recorded ones that cannot be read; each with the fix.
 
     Without ``online`` only what is remembered counts: a static command never needs a network.
     """
     from sglang_contracts.cli.progress import working
     from sglang_contracts.verify.finding import Note
 
-    notes = []
+    notes = [
+        Note(f"{error.message}: nothing is known of that release", hint=error.hint)
+        for error in catalog.damaged
+    ]
     index = remembered_index()
     if online:
         try:
@@ -80,7 +84,7 @@ def index_notes(recorded: Sequence[str], online: bool, quiet: bool) -> tuple[Not
                 index = ask_index()
         except ContractsError as error:
             notes.append(Note(error.message, hint=error.hint))
-    missing = beyond(index, recorded) if index is not None else []
+    missing = beyond(index, catalog.releases) if index is not None else []
     if missing:
         count = "a release" if len(missing) == 1 else f"{len(missing)} releases"
         notes.append(

@@ -69,7 +69,7 @@ def command(
 
     with working(f"checking {plugin} against {len(releases)} releases", output.quiet):
         report = target.check(catalog, releases)
-    notes = index_notes(catalog.releases, online, output.quiet)
+    notes = index_notes(catalog, online, output.quiet)
     report = msgspec.structs.replace(report, notes=(*report.notes, *notes))
     policy = policy_of(
         target,

@@ -63,7 +63,7 @@ def new_contract(
         raise ContractsError(
             f"'{name}' is no name for a contract", "lower-case words with hyphens: my-interface"
         )
-    folder = folder if folder is not None else paths.data("contracts")
+    folder = folder if folder is not None else _checkout()
     tests = tests if tests is not None else folder.parent / "tests" / "contract"
     identifier = name.replace("-", "_")
     contract, test = folder / f"{name}.toml", tests / f"test_{identifier}.py"
@@ -73,6 +73,17 @@ def new_contract(
     _write(contract, _CONTRACT.format(name=name))
     _write(test, _TEST.format(name=name, identifier=identifier))
     return contract, test
+
+
+def _checkout() -> Path:
+    """``contracts/`` of the checkout that this package runs from."""
+    folder = paths.package().parent / "contracts"
+    if not folder.is_dir() or not (folder.parent / "tests" / "contract").is_dir():
+        raise ContractsError(
+            "this is no checkout of sglang-contracts: an installed package takes no contracts",
+            "give a folder of your own: sglang-contracts new contract NAME --into DIR",
+        )
+    return folder
 
 
 def _write(path: Path, text: str) -> None:

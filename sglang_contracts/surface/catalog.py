@@ -118,6 +118,7 @@ class Catalog:
                 if not path.name.startswith("."):
                     self._paths[path.stem] = path
         self._packs: dict[str, store.Pack] = {}
+        self._damaged: dict[str, ContractsError | None] = {}
         self._located: dict[RecordId, RecordId | None] = {}
         self._raw: _Kept[bytes] = _Kept(_RAW_KEPT)
         self._decoded: _Kept[object] = _Kept(_DECODED_KEPT)
@@ -134,10 +135,26 @@ class Catalog:
                 continue
             if version.is_prerelease or version.local:
                 continue  # nobody is asked to support one; earlier versions of this tool took them
-            if path.parent == self.user and self.stale(release):
+            if path.parent == self.user and (self.damage(release) or self.stale(release)):
                 continue
             usable.append((version, release))
         return tuple(release for _, release in sorted(usable))
+
+    def damage(self, release: str) -> ContractsError | None:
+        """Why a recorded release cannot be read, with the fix; None where it can."""
+        if release not in self._damaged:
+            try:
+                self.pack(release)
+                self._damaged[release] = None
+            except ContractsError as error:
+                self._damaged[release] = error
+        return self._damaged[release]
+
+    @property
+    def damaged(self) -> tuple[ContractsError, ...]:
+        """What the user recorded and cannot be read any more: the other releases go on."""
+        found = (self._damaged.get(release) for release in self._paths)
+        return tuple(each for each in found if each is not None) if self.releases else ()
 
     def is_users(self, release: str) -> bool:
         """Whether a release was recorded by the user, not shipped."""
@@ -185,6 +202,9 @@ class Catalog:
         for each in self.releases:
             if version is not None and Version(each) == version:
                 return each
+        damage = self.damage(release) if release in self._paths else None
+        if damage is not None:
+            raise damage
         close = nearest(release, self.releases)
         raise ContractsError(
             f"SGLang {release} is not recorded"

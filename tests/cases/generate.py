@@ -248,7 +248,8 @@ def flags(old: Surface, new: Surface) -> Iterator[Incident]:
             for gone in sorted(set(one) - set(two)):
                 yield Incident("h", text.replace(f"'{name}'", f"'{name}', '{gone}'"), name)
     for name in set(old.environment()) - set(new.environment()):
-        if name.startswith(("SGLANG_", "SGL_")):
+        renamed = name.startswith("SGL_") and f"SGLANG_{name[4:]}" in new.environment()
+        if name.startswith(("SGLANG_", "SGL_")) and not renamed:  # the old prefix is rewritten
             yield Incident("h", f"import os\n\nos.environ['{name}'] = '1'\n", name)
 
 

@@ -50,6 +50,7 @@ class FakeCatalog:
     """Only what the command line itself asks of a catalog."""
 
     releases = RELEASES
+    damaged = ()
 
 
 def lost(line: int = 2) -> Finding:

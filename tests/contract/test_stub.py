@@ -41,3 +41,13 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ContractsError, match="cannot write"):
         new_contract("my-thing", tmp_path / "file", tmp_path)
+
+
+def test_an_installed_package_is_not_written_into(tmp_path, monkeypatch):
+    from sglang_contracts import paths
+
+    monkeypatch.setattr(paths, "package", lambda: tmp_path / "site-packages" / "sglang_contracts")
+    with pytest.raises(ContractsError, match="no checkout") as caught:
+        new_contract("my-thing")
+    assert "--into" in caught.value.hint
+    assert list(tmp_path.iterdir()) == []

@@ -69,3 +69,17 @@ def test_an_unknown_release_names_the_nearest(make_wheel, tmp_path):
         catalog.surface("0.5.13")
     assert "sglang-contracts record 0.5.13" in caught.value.hint
     assert catalog.surface("v0.5.12").release == "0.5.12"
+
+
+def test_one_damaged_pack_of_the_user_stops_no_other_release(make_wheel, tmp_path):
+    shipped, user = tmp_path / "shipped", tmp_path / "user"
+    record(str(make_wheel("0.5.1", {"srt/a.py": "x = 1"})), Catalog(shipped, user), folder=shipped)
+    damaged = record(str(make_wheel("0.5.2", {"srt/a.py": "x = 2"})), Catalog(shipped, user)).path
+    damaged.write_bytes(damaged.read_bytes()[:-3])
+    catalog = Catalog(shipped, user)
+    assert catalog.releases == ("0.5.1",)
+    [error] = catalog.damaged
+    assert str(damaged) in error.message
+    assert "record 0.5.2 --force" in error.hint
+    with pytest.raises(ContractsError, match="corrupt"):
+        catalog.known("0.5.2")

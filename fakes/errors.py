@@ -34,10 +34,13 @@ class _Told:
 
     plain: str
     tell: Callable[[], str]
+    _text: str = ""
 
     def __str__(self) -> str:
-        more = self.tell()
-        return f"{self.plain}; {more}" if more else self.plain
+        if not self._text:  # once: one error is often told many times
+            more = self.tell()
+            self._text = f"{self.plain}; {more}" if more else self.plain
+        return self._text
 
 
 class MissingAttributeError(_Told, AttributeError):

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.files import write_atomically
+from sglang_contracts.files import read_regular, write_atomically
 
 SCHEMA = 1
 KIND = "sglang-contracts certificate"
@@ -107,10 +107,14 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level_asked: int
     level_reached: int
     """-1: not even level 0."""
+    mostly_skipped: tuple[int, ...]
+    """Levels of which more checks were skipped than held: reached, but on little evidence."""
     verdict: str
     """``passed``, ``failed`` or ``unknown``."""
     planned: tuple[str, ...]
     not_run: tuple[str, ...]
+    ended: str
+    """How the run ended where it ended before its time, and during which check; else empty."""
     checks: tuple[Outcome, ...]
     exercised: tuple[tuple[str, str, int], ...]
     """Forward mode, dtype, page size."""
@@ -157,23 +161,25 @@ def load_certificate(path: Path) -> tuple[Certificate, bytes]:
     Raises:
         ContractsError: It cannot be read, or is no certificate of this schema.
     """
+    hint = "name the certificate.json that certify --out has written"
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ContractsError(f"{path} is larger than {MAX_BYTES >> 20} MiB")
-        data = path.read_bytes()
+        data = read_regular(path, MAX_BYTES)
     except OSError as error:
-        raise ContractsError(f"cannot read {path}: {error.strerror or error}") from error
+        raise ContractsError(f"cannot read {path}: {error.strerror or error}", hint) from error
     try:
-        content = json.loads(data)
+        content = json.loads(data.decode("utf-8"))
         if not isinstance(content, dict) or content.get("kind") != KIND:
-            raise ContractsError(f"{path} is no certificate of sglang-contracts")
+            raise ContractsError(f"{path} is no certificate of sglang-contracts", hint)
         if content.get("schema") != SCHEMA:
             raise ContractsError(
-                f"{path} has schema {content.get('schema')!r}; this version reads {SCHEMA}"
+                f"{path} has schema {content.get('schema')!r}; this version reads {SCHEMA}",
+                "verify it with the version of sglang-contracts that issued it",
             )
-        return msgspec.convert(content, Certificate, strict=True), data
+        certificate = msgspec.convert(content, Certificate, strict=True)
+        digest_of(certificate)  # what has no canonical form (NaN, say) is no certificate
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise ContractsError(f"{path} is no certificate: {error}") from error
+        raise ContractsError(f"{path} is no certificate: {error}", hint) from error
+    return certificate, data
 
 
 def schema() -> dict[str, Any]:

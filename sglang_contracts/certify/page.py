@@ -54,6 +54,7 @@ def render(certificate: Certificate) -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
         f'<p class="seal {certificate.verdict}">{escape(seal)} of {certificate.level_asked}</p>',
+        *_thin(certificate),
         f"<p>Issued {escape(certificate.issued.at)} by {escape(certificate.issued.by)}. "
         f"{escape(certificate.note)}</p>",
         *_levels(certificate),
@@ -114,6 +115,16 @@ def _levels(certificate: Certificate) -> list[str]:
     return [*rows, "</table>"]
 
 
+def _thin(certificate: Certificate) -> list[str]:
+    thin = [level for level in certificate.mostly_skipped if level <= certificate.level_reached]
+    return [
+        f'<p class="unknown">Of level {level}, {_count(mine, "skip")} of {len(mine)} checks were '
+        "skipped: it is reached on little evidence. The reasons stand at each check.</p>"
+        for level in thin
+        for mine in [[each for each in certificate.checks if each.level == level]]
+    ]
+
+
 def _findings(certificate: Certificate) -> list[str]:
     bad = [each for each in certificate.checks if each.outcome in ("fail", "error", "expected")]
     if not bad and not certificate.not_run:
@@ -133,7 +144,8 @@ def _findings(certificate: Certificate) -> list[str]:
         rows.append("</details>")
     if certificate.not_run:
         names = ", ".join(f"<code>{escape(each)}</code>" for each in certificate.not_run)
-        rows.append(f'<p class="unknown">Planned, and did not run: {names}</p>')
+        ended = f" ({escape(certificate.ended)})" if certificate.ended else ""
+        rows.append(f'<p class="unknown">Planned, and did not run{ended}: {names}</p>')
     return rows
 
 

@@ -39,7 +39,7 @@ from sglang_contracts.errors import ContractsError
 from sglang_contracts.suite.engine import Result
 from sglang_contracts.suite.session import FAKE
 from sglang_contracts.suite.subject import load_subject
-from sglang_contracts.suite.verdict import reached, unexercised, verdict
+from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised, verdict
 
 TIMEOUT = 3600.0
 """Seconds after which a run is ended: a backend that hangs must not hang its CI."""
@@ -79,6 +79,8 @@ def release_of(wanted: str) -> str:
     Raises:
         ContractsError: Another one is installed, none is, or the fake is of no recorded release.
     """
+    if wanted == FAKE:
+        raise ContractsError(f"'{FAKE}' names no release", f"write --sglang {FAKE}{_newest()}")
     if wanted.startswith(FAKE):
         from sglang_contracts.surface import load_catalog
 
@@ -87,9 +89,9 @@ def release_of(wanted: str) -> str:
     try:
         found = importlib.metadata.version("sglang")
     except importlib.metadata.PackageNotFoundError:
-        hint = "use an environment with SGLang"
-        if wanted != "installed":
-            hint = f"use --sglang fake:{wanted}, or an environment with SGLang {wanted}"
+        fake = wanted if wanted != "installed" else _newest()
+        which = f"SGLang {wanted}" if wanted != "installed" else "SGLang"
+        hint = f"use --sglang {FAKE}{fake}, which needs none, or an environment with {which}"
         raise ContractsError("no SGLang is installed here", hint) from None
     if wanted not in ("installed", found):
         raise ContractsError(
@@ -97,6 +99,12 @@ def release_of(wanted: str) -> str:
             f"use --sglang {found}, --sglang fake:{wanted}, or an environment with {wanted}",
         )
     return found
+
+
+def _newest() -> str:
+    from sglang_contracts.surface import load_catalog
+
+    return str(load_catalog().releases[-1])
 
 
 def certify(order: Order, progress: Progress | None = None) -> Certificate:
@@ -118,12 +126,16 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
         ThreadPoolExecutor(1) as aside,
     ):
         contracts = aside.submit(_contracts_digest, release)  # while the suite runs
-        lines, log = _run(order, Path(folder), progress)
+        lines, log, ended = _run(order, Path(folder), progress)
     planned = next((line["planned"] for line in lines if "planned" in line), None)
     finished = next((line["finished"] for line in lines if "finished" in line), None)
     results = [msgspec.convert(line["result"], Result) for line in lines if "result" in line]
+    stopped = next((line["stopped"] for line in lines if "stopped" in line), None)
+    if stopped is not None:
+        raise ContractsError(stopped["message"], stopped["hint"])
     if planned is None or (finished is None and not results):
-        raise ContractsError("the suite could not be run", f"it ended with\n{_tail(log)}")
+        said = f"it said\n{_tail(log)}" if log.strip() else "it said nothing"
+        raise ContractsError(f"the suite could not be run: {ended}", said)
     used = {(m, d, int(p)) for m, d, p in (finished or {}).get("used", [])}
     done = {result.id for result in results}
     missing = tuple(each for each in planned if each not in done)
@@ -149,9 +161,11 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
             seed=order.seed,
             level_asked=order.level,
             level_reached=-1 if missing else reached(results, order.level),
+            mostly_skipped=mostly_skipped(results),
             verdict=verdict(results, missing, open_points),
             planned=tuple(planned),
             not_run=missing,
+            ended=ended if missing else "",
             checks=tuple(_outcome(result) for result in results),
             exercised=tuple(sorted(used)),
             not_exercised=tuple(open_points),
@@ -221,8 +235,12 @@ def command(order: Order, results: Path) -> list[str]:
     return parts
 
 
-def _run(order: Order, folder: Path, progress: Progress | None) -> tuple[list[Any], str]:
-    """Run pytest in ``folder``; every line it wrote, and its output."""
+def _run(order: Order, folder: Path, progress: Progress | None) -> tuple[list[Any], str, str]:
+    """Run pytest in ``folder``.
+
+    Returns:
+        Every line it wrote, its output, and how it ended where that was before its time.
+    """
     results, log = folder / "results.jsonl", folder / "log.txt"
     setting = dict(os.environ)
     # No plugin of the user's environment may take part in the verdict.
@@ -255,11 +273,20 @@ def _run(order: Order, folder: Path, progress: Progress | None) -> tuple[list[An
     _tell(results, told, progress)
     text = log.read_text(encoding="utf-8", errors="replace")
     lines = _read(results)
-    if timed_out and not lines:
-        raise ContractsError(
-            f"the suite did not end within {order.timeout:.0f} s", f"it ended with\n{_tail(text)}"
-        )
-    return lines, text
+    if timed_out:
+        how = f"it was ended after {order.timeout:.0f} s"
+    else:
+        how = f"its process ended with status {process.returncode}"
+    return lines, text, f"{how}, {_during(lines)}"
+
+
+def _during(lines: list[Any]) -> str:
+    """What ran last."""
+    done = {line["result"]["id"] for line in lines if "result" in line}
+    begun = [line["began"] for line in lines if "began" in line]
+    if not begun:
+        return "before the first check: while the plugin and SGLang were loaded"
+    return f"during {begun[-1]}" if begun[-1] not in done else f"after {begun[-1]}"
 
 
 def _read(results: Path) -> list[Any]:

@@ -78,6 +78,14 @@ _MARKS = {
     metavar="DIR",
     help="Instead: seed each defect in DIR into DIST; its check must catch it.",
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=3600,
+    show_default=True,
+    metavar="SECONDS",
+    help="End a run that takes longer: a backend may hang.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters.")
 def command(
     plugin: str | None,
@@ -90,6 +98,7 @@ def command(
     issuer: str,
     verified: Path | None,
     mutants: Path | None,
+    timeout: float,
     quiet: bool,
 ) -> int:
     """Run the conformance suite on an installed plugin.
@@ -108,7 +117,9 @@ def command(
     from sglang_contracts.certify.run import Order, certify
     from sglang_contracts.cli.progress import steps
 
-    order = Order(plugin, sglang, level, profile, seed, config, issuer)
+    if out is not None:
+        _can_be_written(out)
+    order = Order(plugin, sglang, level, profile, seed, config, issuer, timeout)
     with steps(f"certifying {plugin}", quiet) as bar:
 
         def progress(done: int, planned: int, result: Result | None) -> None:
@@ -133,9 +144,15 @@ def _print(certificate: Certificate, quiet: bool) -> None:
 
     plugin, release = certificate.plugin, certificate.sglang.release
     kind = "fake " if certificate.sglang.kind == "fake" else ""
+    told: dict[str, str] = {}
     for each in certificate.checks:
         if each.outcome in ("fail", "error", "expected"):
             click.echo(f"{each.outcome}: {each.id}: {each.title}")
+            reason = each.message.partition("\nwhy it matters:")[0]
+            if reason and reason in told:
+                click.echo(f"  for the same reason as {told[reason]}")
+                continue
+            told[reason] = each.id
             for text in (each.reason, each.message):
                 if text:
                     click.echo("  " + text.replace("\n", "\n  "))
@@ -149,16 +166,39 @@ def _print(certificate: Certificate, quiet: bool) -> None:
         skipped = sum(each.outcome == "skip" for each in mine)
         more = f", {skipped} skipped" if skipped else ""
         name = LEVELS[level].partition(":")[0]
+        if level in certificate.mostly_skipped:
+            more += ": little was shown"
         click.echo(f"level {level} {name}: {fine} of {len(mine)} hold{more}")
     for point in certificate.not_exercised:
         click.echo(f"declared and not exercised: {point}")
-    for name in certificate.not_run:
-        click.echo(f"planned and not run: {name}")
+    if certificate.not_run:
+        first, rest = certificate.not_run[0], len(certificate.not_run) - 1
+        more = f" and {rest} more" if rest else ""
+        click.echo(f"planned and not run: {first}{more}; {certificate.ended}")
     reached = certificate.level_reached
     click.echo(
         f"{plugin.name} {plugin.version} on {kind}SGLang {release}: {certificate.verdict}, "
         + (f"level {reached} reached" if reached >= 0 else "no level reached")
+        + _on_little(certificate)
     )
+
+
+def _on_little(certificate: Certificate) -> str:
+    """Says so where a level that was reached was mostly skipped."""
+    thin = [level for level in certificate.mostly_skipped if level <= certificate.level_reached]
+    if not thin:
+        return ""
+    named = " and ".join(map(str, thin))
+    return f" (most checks of level{'s' if thin[1:] else ''} {named} were skipped: see the reasons)"
+
+
+def _can_be_written(out: Path) -> None:
+    """Find out before the run, not after it, that ``--out`` is no place to write to."""
+    from sglang_contracts.certify.certificate import write_bytes
+
+    probe = out / ".sglang-contracts-probe"
+    write_bytes(probe, b"")
+    probe.unlink(missing_ok=True)
 
 
 def _write(certificate: Certificate, out: Path) -> None:

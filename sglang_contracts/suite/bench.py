@@ -226,7 +226,10 @@ class Bench:
         self._depth = 0
         self.spying = True
         self._spy()
-        self.allocator = builder.allocator(self.geometry, self.pool, subject.allocator)
+        made = builder.allocator
+        if subject.allocator is not None:  # the plugin's own: what it raises is the plugin's, too
+            made = functools.partial(ask, f"making the allocator for {cell.label}", made)
+        self.allocator = made(self.geometry, self.pool, subject.allocator)
         self.runner = builder.runner(
             self.geometry,
             self.request_pool,

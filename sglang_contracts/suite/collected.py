@@ -48,6 +48,14 @@ class Collected:
         self.planned = ids
         self._write({"planned": ids})
 
+    def stop(self, message: str, hint: str) -> None:
+        """Write why nothing could be run."""
+        self._write({"stopped": {"message": message, "hint": hint}})
+
+    def begin(self, id: str) -> None:
+        """Write which check begins: where the process ends early, it was this one."""
+        self._write({"began": id})
+
     def finish(self) -> None:
         """Write what was exercised and against what."""
         if self.session is None:

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from sglang_contracts.errors import ContractsError
 from sglang_contracts.suite.capabilities import Capabilities, parse
 from sglang_contracts.suite.collected import Collected, collected
 from sglang_contracts.suite.engine import run_check
+from sglang_contracts.suite.pytest_plugin import EXAMPLE, is_check
 from sglang_contracts.suite.registry import Check
 from sglang_contracts.suite.session import Session, stand_in, start_sglang, with_parts
 from sglang_contracts.suite.subject import Subject, filled, load_subject
@@ -31,6 +33,14 @@ def _session(request: pytest.FixtureRequest) -> Session:
     From ``--sglang-plugin NAME``, or from the fixtures ``sglang_backend`` and
     ``sglang_capabilities`` of the test module.
     """
+    try:
+        return _started(request)
+    except ContractsError as error:
+        collected(request.config).stop(error.message, error.hint)
+        raise
+
+
+def _started(request: pytest.FixtureRequest) -> Session:
     config = request.config
     name = _option(config, "--sglang-plugin", "")
     place = _option(config, "--sglang-config", "")
@@ -63,13 +73,14 @@ def _from_fixtures(request: pytest.FixtureRequest) -> Subject:
             "sglang_backend and sglang_capabilities"
         ) from None
     capabilities = declared if isinstance(declared, Capabilities) else parse(declared)
-    module = getattr(request.node, "name", "") or "fixtures"
-    subject = Subject(name=str(module), capabilities=capabilities)
+    tests = next(item.path for item in request.session.items if is_check(item))
+    subject = Subject(name=tests.name, capabilities=capabilities, parts={"tests": tests})
     try:
         backend = request.getfixturevalue("sglang_backend")
     except pytest.FixtureLookupError:
         return subject
     if isinstance(backend, Subject):
+        backend = with_parts(backend, tests=tests)
         return dataclasses.replace(backend, capabilities=capabilities)
     return dataclasses.replace(subject, make_backend=backend)
 
@@ -80,6 +91,8 @@ def _run(check: Check, session: Session, request: pytest.FixtureRequest) -> None
     seed = int(_option(request.config, "--sglang-seed", 0))
     context = session.context(profile, seed)
     context.used = found.used
+    context.example = getattr(request.config, EXAMPLE, None)
+    found.begin(check.id)
     result = run_check(check, context, session.subject.settings.expected_failures)
     found.add(result)
     if result.outcome == "skip":

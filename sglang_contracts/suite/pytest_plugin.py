@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+EXAMPLE = "_sglang_contracts_example"
+"""Attribute of pytest's config: the one example that a reproduction runs its check on."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The suite's options."""
@@ -56,8 +59,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("sglang_mutant", files, ids=[path.stem for path in files])
 
 
+def is_check(item: Any) -> bool:
+    """Whether a test is one of the suite's checks."""
+    return hasattr(_check_of(item), "level")
+
+
 def _checks_of(items: list[Any]) -> list[Any]:
-    return [item for item in items if hasattr(_check_of(item), "level")]
+    return [item for item in items if is_check(item)]
 
 
 def _check_of(item: Any) -> Any:

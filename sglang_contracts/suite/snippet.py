@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,15 @@ from sglang_contracts.errors import ContractsError
 
 if TYPE_CHECKING:
     from sglang_contracts.suite.context import Context
+    from sglang_contracts.suite.engine import Result
     from sglang_contracts.suite.registry import Check
 
 
 def snippet(check: Check, context: Context) -> str:
     """Python for a fresh process that fails as ``check`` just did, with the smallest example."""
-    parts = [f'"{check.id}"', f'plugin="{context.subject.name}"']
+    tests = context.subject.parts.get("tests")
+    parts = [f'"{check.id}"']
+    parts.append(f"tests={str(tests)!r}" if tests else f'plugin="{context.subject.name}"')
     release = context.release
     kind = context.subject.parts.get("sglang", "installed")
     parts.append(f'sglang="fake:{release}"' if kind == "fake" else f'sglang="{release}"')
@@ -35,8 +39,9 @@ def snippet(check: Check, context: Context) -> str:
 def reproduce(
     check: str,
     *,
-    plugin: str,
     sglang: str,
+    plugin: str = "",
+    tests: str = "",
     example: Any = None,
     mutant: str = "",
     config: str = "",
@@ -45,8 +50,10 @@ def reproduce(
 
     Args:
         check: Its id.
-        plugin: Name of the installed distribution.
         sglang: ``fake:V``, or the version of the SGLang that must be installed.
+        plugin: Name of the installed distribution.
+        tests: Or the test file whose fixtures ``sglang_backend`` and ``sglang_capabilities`` make
+            what is tested.
         example: What the check is run on; None: on everything, as in the suite.
         mutant: File of a mutant to apply first.
         config: Settings file of the plugin.
@@ -62,12 +69,16 @@ def reproduce(
     from sglang_contracts.suite.violation import SubjectError, Violation
 
     chosen = find(check)
-    session = open_session(plugin, sglang, config=Path(config) if config else None)
-    if mutant:
-        session = session.mutated(Path(mutant))
-    context = session.context("full")
-    context.example = example
-    result = run_check(chosen, context)
+    result: Result
+    if tests:
+        result = _with_fixtures(check, Path(tests), sglang, example)
+    else:
+        session = open_session(plugin, sglang, config=Path(config) if config else None)
+        if mutant:
+            session = session.mutated(Path(mutant))
+        context = session.context("full")
+        context.example = example
+        result = run_check(chosen, context)
     if result.outcome == "fail":
         if result.crash:
             raise SubjectError(f"{check}: {result.message}", RuntimeError("see above"))
@@ -75,3 +86,51 @@ def reproduce(
     if result.outcome != "pass":
         raise ContractsError(f"{check}: {result.outcome}: {result.reason or result.message}")
     print(f"{check} passes on this example")
+
+
+class _Only:
+    """A pytest plugin that runs one check on one example."""
+
+    def __init__(self, check: str, example: Any) -> None:
+        self.check, self.example = check, example
+        self.config: Any = None
+
+    def pytest_configure(self, config: Any) -> None:
+        from sglang_contracts.suite.pytest_plugin import EXAMPLE
+
+        self.config = config
+        setattr(config, EXAMPLE, self.example)
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        from sglang_contracts.suite.pytest_plugin import is_check
+
+        items[:] = [
+            item
+            for item in items
+            if is_check(item) and item.callspec.params["sglang_check"].id == self.check
+        ]
+
+
+def _with_fixtures(check: str, tests: Path, sglang: str, example: Any) -> Result:
+    """Run a check through pytest: only it knows how a test file's fixtures are made."""
+    import contextlib
+    import io
+
+    import pytest
+
+    from sglang_contracts.suite import pytest_plugin
+    from sglang_contracts.suite.collected import collected
+
+    if not tests.is_file():
+        raise ContractsError(f"there is no test file {tests}")
+    only, said = _Only(check, example), io.StringIO()
+    plugins: list[Any] = [only]
+    arguments = ["-q", "-p", "no:cacheprovider", "--import-mode=importlib", str(tests)]
+    if os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+        plugins.append(pytest_plugin)
+    with contextlib.redirect_stdout(said):
+        pytest.main([*arguments, "--sglang", sglang], plugins=plugins)
+    found = collected(only.config).results.get(check)
+    if found is None:
+        raise ContractsError(f"{check} did not run in {tests.name}", said.getvalue()[-2000:])
+    return found

@@ -71,8 +71,27 @@ class Subject:
     parts: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Broken:
+    """Stands for a part that could not be imported: the plugin raised.
+
+    Whoever calls it gets what was raised, so every check that needs the part fails for that reason.
+
+    Args:
+        error: What was raised.
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise it."""
+        raise self.error
+
+
 def resolve(target: Any, what: str) -> Any:
     """The object that ``module:name`` names; an object is given back as it is; "" gives None.
+
+    Where importing it raises, a :class:`Broken`: that is the plugin's failure, not the settings'.
 
     Raises:
         ContractsError: There is no such module or name.
@@ -84,14 +103,21 @@ def resolve(target: Any, what: str) -> Any:
     module, _, qual = target.partition(":")
     try:
         found: Any = importlib.import_module(module)
-    except ImportError as error:
-        raise ContractsError(f"{what}: {module} cannot be imported: {error}") from error
+    except ModuleNotFoundError as error:
+        if error.name and f"{module}.".startswith(f"{error.name}."):
+            raise ContractsError(
+                f"{what}: there is no module {module}",
+                "correct the capability in the plugin's settings, or install the plugin anew",
+            ) from error
+        return Broken(error)
+    except (Exception, SystemExit) as error:
+        return Broken(error)
     for part in qual.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
             close = nearest(part, dir(found), 1)
-            hint = f"did you mean {close[0]}?" if close else ""
+            hint = f"did you mean {close[0]}?" if close else "correct the plugin's settings"
             raise ContractsError(f"{what}: {module} has no {qual}", hint) from None
     return found
 

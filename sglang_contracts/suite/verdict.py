@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sglang_contracts.suite.capabilities import Capabilities
@@ -38,6 +39,15 @@ def reached(results: Sequence[Result], highest: int) -> int:
             break
         level = each
     return level
+
+
+def mostly_skipped(results: Sequence[Result]) -> tuple[int, ...]:
+    """Levels of which more checks were skipped than held: little was shown by reaching them."""
+    held, skipped = Counter[int](), Counter[int]()
+    for result in results:
+        held[result.level] += result.outcome == "pass"
+        skipped[result.level] += result.outcome == "skip"
+    return tuple(level for level in sorted(skipped) if skipped[level] > held[level])
 
 
 def verdict(results: Sequence[Result], missing: Sequence[str], open_points: Sequence[str]) -> str:

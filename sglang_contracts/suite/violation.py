@@ -90,7 +90,7 @@ def ask(doing: str, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         return function(*args, **kwargs)
     except (SubjectError, Violation, Inapplicable):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a plugin that ends the process is no crash of ours
         raise SubjectError(doing, error) from error
 
 

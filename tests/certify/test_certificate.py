@@ -59,9 +59,11 @@ def certificate():
             seed=0,
             level_asked=2,
             level_reached=0,
+            mostly_skipped=(),
             verdict="failed",
             planned=("a.b", "a.c", "a.d", "a.e", "a.f", "a.g"),
             not_run=("a.g",),
+            ended="its process ended with status -9, during a.g",
             checks=(
                 outcome("a.b", 0, "pass"),
                 outcome("a.c", 1, "fail", message="no\x00\nmore", reproduction="reproduce()"),
@@ -143,6 +145,8 @@ def test_a_forged_digest_still_belongs_to_its_content(certificate, tmp_path):
         ('{"kind": "other"}', "is no certificate"),
         ('{"kind": "sglang-contracts certificate", "schema": 99}', "schema 99"),
         ('{"kind": "sglang-contracts certificate", "schema": 1}', "is no certificate"),
+        ("[" * 100_000, "is no certificate"),
+        ("{} \x00", "is no certificate"),
     ],
 )
 def test_what_is_no_certificate_is_refused(tmp_path, text, words):
@@ -152,6 +156,40 @@ def test_what_is_no_certificate_is_refused(tmp_path, text, words):
         load_certificate(path)
     with pytest.raises(ContractsError, match="cannot read"):
         load_certificate(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "[" * 5000 + "]" * 5000])
+def test_what_has_no_canonical_form_is_refused(file, value):
+    text = file.read_text().replace('"graph-capture": false', f'"graph-capture": {value}')
+    file.write_text(text)
+    with pytest.raises(ContractsError, match="is no certificate"):
+        verify(file, installed=False)
+
+
+def test_keys_in_another_order_are_rejected(file):
+    content = json.loads(file.read_text())
+    turned = dict(reversed(content.items()))
+    file.write_text(json.dumps(turned, indent=1) + "\n")
+    assert any("canonical" in fault for fault in verify(file, installed=False).faults)
+
+
+def test_a_link_is_followed_and_what_has_no_end_is_not_read(file, tmp_path):
+    link = tmp_path / "link.json"
+    link.symlink_to(file)
+    assert verify(link, installed=False).faults == ()
+    with pytest.raises(ContractsError, match="no regular file"):
+        load_certificate(Path("/dev/zero"))
+    large = tmp_path / "large.json"
+    with large.open("wb") as stream:
+        stream.truncate(64 << 20)
+    with pytest.raises(ContractsError, match="larger than"):
+        load_certificate(large)
+
+
+def test_a_level_that_was_mostly_skipped_is_named_on_the_page(certificate):
+    thin = msgspec.structs.replace(certificate, level_reached=1, mostly_skipped=(1,))
+    assert "Of level 1, 1 of 2 checks were skipped" in page.render(thin)
+    assert "little evidence" not in page.render(certificate)
 
 
 def test_the_published_schema_is_what_is_written(file):

@@ -146,6 +146,7 @@ def test_a_backend_that_fails_exits_with_1_and_says_how_to_see_it(certify, site)
         (("acme-sglang", "--sglang", "0.5.16"), "SGLang"),
         (("no-such-plugin", "--sglang", "fake:0.5.16"), "no distribution 'no-such-plugin'"),
         (("acme-sglang", "--sglang", "fake:9.9"), "9.9"),
+        (("acme-sglang", "--sglang", "fake:"), "write --sglang fake:"),
         (("pip", "--sglang", "fake:0.5.16"), "declares no capabilities"),
         ((), "no plugin is named"),
     ],
@@ -155,6 +156,75 @@ def test_what_cannot_be_run_exits_with_2_and_says_why(certify, arguments, words)
     assert done.returncode == 2, done.stdout
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+ATTENTION = "class AcmeAttention(AttentionBackend):"
+IN_A_PASS = "        refuse_what_is_not_served(layer, kwargs)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "words"),
+    [
+        (ATTENTION, f"raise RuntimeError('no license')\n{ATTENTION}", 1, "no license"),
+        (ATTENTION, f"import sys\nsys.exit(3)\n{ATTENTION}", 1, "raised SystemExit: 3"),
+        (ATTENTION, f"from sglang.srt.nowhere import x\n{ATTENTION}", 1, "sglang.srt.nowhere"),
+        (ATTENTION, f"import os\nos._exit(7)\n{ATTENTION}", 2, "ended with status 7, before the"),
+        (ATTENTION, "class Renamed(AttentionBackend):", 2, "has no AcmeAttention"),
+        (
+            IN_A_PASS,
+            "        import os; os._exit(0)\n",
+            2,
+            "with status 0, during attention-backend.",
+        ),
+        (IN_A_PASS, "        raise SystemExit(0)\n", 1, "raised SystemExit: 0"),
+        (IN_A_PASS, "        while True: pass\n", 2, "was ended after 25 s, during attention-"),
+    ],
+)
+def test_a_plugin_that_raises_exits_or_hangs_is_told_from_a_run_that_could_not_be(
+    certify, site, before, after, code, words
+):
+    path = site / "acme_sglang" / "attention.py"
+    kept = path.read_text()
+    assert before in kept
+    path.write_text(kept.replace(before, after))
+    try:
+        done = certify(
+            *("acme-sglang", "--sglang", "fake:0.5.16", "--profile", "quick", "--level", "2", "-q"),
+            *("--timeout", "25"),
+        )
+    finally:
+        path.write_text(kept)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert words in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_one_reason_is_told_once(certify, site):
+    path = site / "acme_sglang" / "attention.py"
+    kept = path.read_text()
+    path.write_text(kept.replace(ATTENTION, f"raise RuntimeError('no license')\n{ATTENTION}"))
+    try:
+        done = certify("acme-sglang", "--sglang", "fake:0.5.16", "--level", "1", "-q")
+    finally:
+        path.write_text(kept)
+    assert done.stdout.count("no license") == 1
+    assert "for the same reason as attention-registry.backend-is-registered" in done.stdout
+
+
+def test_a_level_reached_on_little_says_so(certified):
+    done, out = certified
+    found = json.loads((out / "certificate.json").read_text())
+    assert found["mostly_skipped"] == [3, 4]
+    assert "most checks of levels 3 and 4 were skipped" in done.stdout
+    assert "it is reached on little evidence" in (out / "certificate.html").read_text()
+
+
+def test_a_place_that_cannot_be_written_to_is_noticed_before_the_run(certify, tmp_path):
+    (tmp_path / "file").touch()
+    done = certify("acme-sglang", "--sglang", "fake:0.5.16", "--out", tmp_path / "file" / "report")
+    assert done.returncode == 2
+    assert "choose another --out" in done.stderr
+    assert "plugin.every-use-resolves" not in done.stderr
 
 
 def test_the_wrong_installed_sglang_is_named(monkeypatch):

@@ -8,7 +8,7 @@ from sglang_contracts.suite.context import PROFILES, Context
 from sglang_contracts.suite.engine import run_check
 from sglang_contracts.suite.registry import Check
 from sglang_contracts.suite.subject import Subject
-from sglang_contracts.suite.verdict import reached, unexercised, verdict
+from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised, verdict
 from sglang_contracts.suite.violation import Inapplicable, Violation, ask, describe, expect
 
 
@@ -165,6 +165,11 @@ def test_a_level_is_reached_when_all_below_are():
     assert reached(results((0, "fail")), 4) == -1
     assert reached(results((0, "expected")), 4) == -1
     assert reached(results((0, "error")), 4) == -1
+
+
+def test_a_level_of_which_more_was_skipped_than_held_is_named():
+    assert mostly_skipped(results((1, "pass"), (1, "skip"), (2, "skip"), (3, "fail"))) == (2,)
+    assert mostly_skipped(results((4, "pass"), (4, "skip"), (4, "skip"))) == (4,)
 
 
 def test_unknown_is_not_yes():

@@ -84,3 +84,39 @@ def test_a_vendor_adopts_it_with_two_fixtures(fresh, tmp_path):
     assert "planned checks ran" in done.stdout
     assert "does not declare 'sampler'" in done.stdout
     assert "its source is not known" in done.stdout or "source is not known" in done.stdout
+
+
+def test_a_snippet_of_fixtures_fails_alone(fresh, tmp_path):
+    """It names the test file: there is no distribution to name."""
+    (tmp_path / "test_mine.py").write_text(
+        "import pytest\n"
+        "from sglang_contracts.suite import *\n\n\n"
+        "@pytest.fixture(scope='session')\n"
+        "def sglang_capabilities():\n"
+        "    return {'dtypes': ['float32'], 'page-sizes': [1]}\n\n\n"
+        "@pytest.fixture(scope='session')\n"
+        "def sglang_backend():\n"
+        "    def make(runner):\n"
+        "        from kunlun_backend.backend import KunlunAttentionBackend\n\n"
+        "        class Wrong(KunlunAttentionBackend):\n"
+        "            def forward_decode(self, *args, **kwargs):\n"
+        "                return super().forward_decode(*args, **kwargs) * 2\n\n"
+        "        return Wrong(runner)\n"
+        "    return make\n"
+    )
+    done = fresh(
+        *("-m", "pytest", "-q", "-p", "sglang_contracts.suite.pytest_plugin", "-W", "ignore"),
+        *("-p", "no:cacheprovider", "--sglang", "fake:0.5.16", "test_mine.py"),
+        *("-k", "decode-equals-the-oracle"),
+        cwd=tmp_path,
+        SGLANG_CONTRACTS_SDK="shim",
+    )
+    assert done.returncode == 1, done.stdout[-2000:]
+    lines = done.stdout.partition("reproduce:\n")[2].splitlines()
+    code = "\n".join(lines[: lines.index(")") + 1])
+    assert f"tests='{tmp_path / 'test_mine.py'}'" in code
+    alone = fresh("-c", code, SGLANG_CONTRACTS_SDK="shim")
+    assert alone.returncode == 1
+    assert (
+        "Violation: attention-backend.decode-equals-the-oracle: the output differs" in alone.stderr
+    )

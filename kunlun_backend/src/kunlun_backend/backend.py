@@ -191,8 +191,7 @@ class KunlunAttentionBackend(compat.LegacyGraphHooks, AttentionBackend):
         q = q.reshape(-1, 1, layer.tp_q_head_num, layer.qk_head_dim)
         out = q.new_empty(q.shape[0], 1, layer.tp_q_head_num, layer.v_head_dim)
         k_cache, v_cache = self._cache(layer)
-        columns = metadata.block_tables.shape[1]
-        window = _window(layer)
+        columns, window = metadata.block_tables.shape[1], _window(layer)
         self._ops.speculative_attention(
             out=out,
             q=q,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
@@ -22,8 +24,6 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
     def init_backend(self) -> None:
         """Once in each worker: the kernel cache must be usable before the first kernel."""
         kernel_cache.prepare()
-
-    # The classes that SGLang builds.
 
     def get_default_attention_backend(self) -> str:
         """The registered name of the attention backend."""
@@ -47,8 +47,6 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
 
         return KunlunInt8Config
 
-    # The device.
-
     def get_device_total_memory(self, device_id: int = 0) -> int:
         """Memory of the card in bytes."""
         return self.get_available_memory(device_id)[1]
@@ -56,19 +54,15 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
     def get_available_memory(self, device_id: int = 0) -> tuple[int, int]:
         """Free and total memory of the card in bytes; of the host where the host computes."""
         if self.device_type == "cpu":
-            import psutil  # SGLang's own dependency: there where the engine is
-
-            memory = psutil.virtual_memory()
-            return int(memory.available), int(memory.total)
+            return _host_memory()
         free, total = self._module().mem_get_info(device_id)
         return int(free), int(total)
 
     def get_current_memory_usage(self, device: torch.device | None = None) -> float:
         """Bytes in use by this process."""
         if self.device_type == "cpu":
-            import psutil
-
-            return float(psutil.Process().memory_info().rss)
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            return float(pages * os.sysconf("SC_PAGE_SIZE"))
         return float(self._module().memory_allocated(device))
 
     def get_device(self, device_id: int = 0) -> Any:
@@ -100,3 +94,10 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
 
     def _module(self) -> Any:
         return torch.get_device_module(self.device_type)
+
+
+def _host_memory() -> tuple[int, int]:
+    """Bytes that can be had, and all of them; Kunlun's hosts run Linux, with or without psutil."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    kib = {name: int(size) for name, size, *_ in map(str.split, lines)}
+    return kib["MemAvailable:"] << 10, kib["MemTotal:"] << 10

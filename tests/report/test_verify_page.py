@@ -6,7 +6,6 @@ from sglang_contracts.report.options import Options
 from sglang_contracts.report.pages import verify
 from sglang_contracts.verify.finding import Report
 
-
 KEYS = ("seen", "present", "declared", "contradicted", "absent", "modes")
 
 

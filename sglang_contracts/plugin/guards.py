@@ -102,6 +102,24 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
     return raises(body)
 
 
+def binds(body: Sequence[ast.stmt]) -> set[str]:
+    """Names that a branch binds, whatever happens in it."""
+    found: set[str] = set()
+    for statement in body:
+        match statement:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found |= {each.asname or each.name.partition(".")[0] for each in names}
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                found |= {each.id for each in targets if isinstance(each, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
+                found.add(name)
+    return found
+
+
 def leaves_out(body: Sequence[ast.stmt], other: Sequence[ast.stmt]) -> bool:
     """Whether one branch gives a mapping and the other an empty one: keywords are left out."""
     one, two = (

@@ -56,7 +56,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 8
+EXTRACT_VERSION = 9
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -199,6 +199,23 @@ class Form(msgspec.Struct, array_like=True):
     double_star: bool = False
 
 
+class Chain(msgspec.Struct, array_like=True):
+    """Branches of which at most one runs: ``if … elif …``, or ``if``s that bind the same names."""
+
+    line: int
+    column: int
+    guard: int
+    conditions: list[int] = []
+    lines: list[int] = []
+    """Where each branch begins."""
+    closed: bool = False
+    """Has an ``else``: one of them always runs."""
+    binds: list[str] = []
+    """Names that every branch binds."""
+    bound: bool = False
+    """Whether they were all bound before."""
+
+
 class File(msgspec.Struct, array_like=True):
     """One file of a plugin."""
 
@@ -228,6 +245,7 @@ class File(msgspec.Struct, array_like=True):
     """Function index (-1: the whole file) → names, attributes and keywords that stand in it."""
     strings: list[str] = []
     """Short string constants."""
+    chains: list[Chain] = []
     foreign: bool = False
     """Imports another serving framework and nothing of SGLang's."""
     problem: str = ""

@@ -11,6 +11,7 @@ from sglang_contracts.plugin.definitions import Definitions
 from sglang_contracts.plugin.model import (
     UNKNOWN,
     Attempt,
+    Chain,
     UseKind,
 )
 from sglang_contracts.plugin.scope import BUILTINS, dotted_name
@@ -22,9 +23,57 @@ class Statements(Definitions):
     def block(self, body: Sequence[ast.stmt]) -> None:
         """Statements in order; a branch that leaves guards what follows it."""
         outer = self.guard
-        for statement in body:
+        before = set(self.scope.names)
+        for position, statement in enumerate(body):
+            if isinstance(statement, ast.If):
+                self.chain(body, position, before)
             self.statement(statement)
         self.guard = outer
+
+    def chain(self, body: Sequence[ast.stmt], position: int, before: set[str]) -> None:
+        """Remember the branches that begin at a statement, where the release decides them all."""
+        head = body[position]
+        assert isinstance(head, ast.If)
+        branches, rest = [head], head.orelse
+        while len(rest) == 1 and isinstance(rest[0], ast.If):
+            branches.append(rest[0])
+            rest = rest[0].orelse
+        if not rest and len(branches) == 1:
+            if position and self.continues(body[position - 1], head):
+                return
+            for following in body[position + 1 :]:
+                if not self.continues(branches[-1], following):
+                    break
+                assert isinstance(following, ast.If)
+                branches.append(following)
+        conditions = [self.condition(each.test) for each in branches]
+        if not all(conditions) or not any(self.hangs_on_version(each) for each in conditions):
+            return
+        blocks = [each.body for each in branches]
+        names = sorted(set.intersection(*map(guards.binds, blocks)))
+        self.file.chains.append(
+            Chain(
+                head.lineno,
+                head.col_offset + 1,
+                self.guard,
+                conditions,
+                [each.lineno for each in branches],
+                bool(rest) or any(guards.leaves(each) for each in blocks),
+                names,
+                all(each in before or self.scope.find(each) is not None for each in names),
+            )
+        )
+
+    @staticmethod
+    def continues(one: ast.stmt, other: ast.stmt) -> bool:
+        """Whether two ``if``s without another way bind the same names: they are alternatives."""
+        return (
+            isinstance(one, ast.If)
+            and isinstance(other, ast.If)
+            and not one.orelse
+            and not other.orelse
+            and bool(guards.binds(one.body) & guards.binds(other.body))
+        )
 
     def statement(self, node: ast.stmt) -> None:
         """One statement."""

@@ -232,6 +232,16 @@ class Versions(Membership):
                 return self.nodes.add("ints", value, count)
         return UNKNOWN
 
+    def hangs_on_version(self, condition: int, depth: int = 0) -> bool:
+        """Whether a comparison of SGLang's version is part of a condition."""
+        op, *rest = self.nodes.table[condition]
+        if op == "compare":
+            return True
+        if op in ("own", "call", "attr"):
+            return True
+        parts = rest if op in ("and", "or") else rest[:1] if op in ("not", "truth") else []
+        return depth < 8 and any(self.hangs_on_version(each, depth + 1) for each in parts if each)
+
     def version_import(self, module: str, name: str) -> bool:
         """Whether a name of one of SGLang's modules is its version."""
         return name == "__version__" and module in ("sglang", "sglang.version")

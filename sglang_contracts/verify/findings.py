@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.model import UseKind
+from sglang_contracts.verify.branches import Branches
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
-from sglang_contracts.verify.inherited import Inherited
 from sglang_contracts.verify.judging import Case, with_changes
-from sglang_contracts.verify.replacements import Replacements
-from sglang_contracts.verify.timeline import Timeline
 
 
-class Findings(Inherited):
+class Findings(Branches):
     """Findings of one plugin, release by release; see :class:`Judging` for the arguments."""
-
-    def __init__(self, timeline: Timeline, replacements: Replacements) -> None:
-        super().__init__(timeline, replacements)
-        self._coverage: dict[tuple[int, int], tuple[bool | None, ...] | None] = {}
 
     def at(self, index: int) -> list[Finding]:
         """All findings in one release (by index), not yet merged."""
-        found: list[Finding] = []
+        found: list[Finding] = self.of_branches(index)
         for number in self.timeline.ever_broken:
             check = self.timeline.checks[number]
             entry = self.timeline.entry(number, index)
@@ -55,22 +49,12 @@ class Findings(Inherited):
         while guard:
             record = file.guards[guard]
             if record.kind == "if":
-                covered = self._covered(index, record.condition, record.positive)
+                covered = self.covered(index, record.condition, record.positive)
                 wrong = covered and self._drawn_wrong(case, covered)
                 if wrong:
                     return with_changes(made, rule="guard-wrong", detail=wrong)
             guard = record.parent
         return made
-
-    def _covered(self, index: int, condition: int, positive: bool) -> tuple[bool, ...]:
-        """Which releases a version comparison leads to a branch; empty: it is none."""
-        key = (index, condition)
-        if key not in self._coverage:
-            self._coverage[key] = self.timeline.checker.evaluator.covered(
-                index, condition, self.releases
-            )
-        answers = self._coverage[key]
-        return () if answers is None else tuple(each is positive for each in answers)
 
     def _drawn_wrong(self, case: Case, covered: Sequence[bool]) -> str:
         """What is wrong with a branch's bounds; empty where they are not to blame for a break.

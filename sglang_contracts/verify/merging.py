@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sglang_contracts.verify.branches import VERSION
 from sglang_contracts.verify.finding import Finding, Location, Severity
 from sglang_contracts.verify.judging import with_changes
 
@@ -13,7 +14,9 @@ def merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     held: dict[tuple[str, str, str], Finding] = {}
     for each in findings:
         kind = "note" if each.severity is Severity.NOTE else "problem"
-        key = (each.rule, each.symbol, kind)
+        # what is wrong with one comparison has nothing to do with another one
+        apart = each.detail if each.symbol == VERSION else ""
+        key = (each.rule, each.symbol, kind + apart)
         other = held.get(key)
         if other is None:
             held[key] = each

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sglang_contracts.surface import Catalog
+from sglang_contracts.surface import Catalog, load_catalog
 from sglang_contracts.verify import check_plugin
 from sglang_contracts.verify.finding import Finding, Severity
 
@@ -184,3 +184,91 @@ def test_a_guard_of_another_file_counts(
 def test_a_condition_on_something_else_decides_nothing(check_text: CheckText) -> None:
     text = f"import os\nif os.environ.get('MODE', '0.5.2') >= '0.5.2':\n    {OLD}\n"
     assert [f.severity for f in check_text(text)["0.5.2"]] == [Severity.ERROR]
+
+
+# -- the branches themselves, over the real releases -----------------------------------------------
+
+PRE = "import sglang\nfrom packaging.version import Version as V\nF = V(sglang.__version__)\n"
+AROUND = ("0.5.12", "0.5.12.post1", "0.5.13")
+
+
+def told(tmp_path: Path, text: str, *releases: str) -> dict[str, list[tuple[str, int, str]]]:
+    """Release → rule, line and severity of what is found."""
+    root = tmp_path / "plugin"
+    root.mkdir(exist_ok=True)
+    (root / "plugin.py").write_text(PRE + text)
+    report = check_plugin(root, load_catalog(), releases or AROUND)
+    return {
+        entry.release: [(f.detail, f.locations[0].line, f.severity.value) for f in entry.findings]
+        for entry in report.releases
+    }
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SGLANG_CONTRACTS_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if F <= V('0.5.12'):\n    a = 1\nelif F >= V('0.5.13'):\n    a = 2\n",
+        "if F <= V('0.5.12'):\n    a = 1\nif F >= V('0.5.13'):\n    a = 2\n",
+        "def f():\n    if F <= V('0.5.12'):\n        a = 1\n"
+        "    elif F >= V('0.5.13'):\n        a = 2\n    return a\n",
+    ],
+)
+def test_a_post_release_between_two_branches_is_a_gap(text: str, tmp_path: Path) -> None:
+    found = told(tmp_path, text)
+    assert found["0.5.12"] == found["0.5.13"] == []
+    [(detail, line, severity)] = found["0.5.12.post1"]
+    assert detail == "no branch is for 0.5.12.post1, so that a is not bound"
+    assert line == 5 if "def" in text else 4
+    assert severity == "error"
+
+
+def test_a_gap_that_leaves_something_undone_is_a_warning(tmp_path: Path) -> None:
+    text = "if F < V('0.5.12.post1'):\n    print(1)\nelif F >= V('0.5.13'):\n    print(2)\n"
+    assert [s for _, _, s in told(tmp_path, text)["0.5.12.post1"]] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if F < V('0.5.13'):\n    a = 1\nelif F >= V('0.5.13'):\n    a = 2\n",
+        "if F <= V('0.5.12'):\n    a = 1\nelif F > V('0.5.12'):\n    a = 2\n",
+        "a = 0\nif F <= V('0.5.12'):\n    a = 1\nelif F >= V('0.5.13'):\n    a = 2\n",
+        "if F <= V('0.5.12'):\n    a = 1\nelif F >= V('0.5.13'):\n    a = 2\nelse:\n    a = 3\n",
+        "if F == V('0.5.12'):\n    print(1)\nelif F == V('0.5.13'):\n    print(2)\n",
+        "if F <= V('0.5.12'):\n    print(1)\n",
+        "if F >= V('99'):\n    print(1)\n",
+        "if F <= V('0.5.12'):\n    a = 1\nif F >= V('0.5.13'):\n    b = 2\n",
+    ],
+)
+def test_branches_that_leave_no_gap_say_nothing(text: str, tmp_path: Path) -> None:
+    assert set(map(len, told(tmp_path, text).values())) == {0}
+
+
+def test_a_branch_that_another_takes_away_is_a_warning(tmp_path: Path) -> None:
+    text = "if F >= V('0.5.10'):\n    a = 1\nelif F >= V('0.5.13'):\n    a = 2\nelse:\n    a = 3\n"
+    found = told(tmp_path, text)
+    assert found["0.5.12"] == []
+    [(detail, line, severity)] = found["0.5.13"]
+    assert "those before it take all of its releases" in detail
+    assert (line, severity) == (6, "warning")
+
+
+def test_a_branch_for_no_release_is_told_apart(tmp_path: Path) -> None:
+    old = told(tmp_path, "if F < V('0.3'):\n    print(1)\n")["0.5.12"]
+    assert [(d, s) for d, _, s in old] == [("the branch is for no recorded release", "note")]
+    both = told(tmp_path, "if F > V('0.5.16') and F < V('0.5.14'):\n    print(1)\n")["0.5.12"]
+    assert [(d, s) for d, _, s in both] == [("no release takes the branch", "warning")]
+
+
+def test_a_bound_one_release_off_is_told_with_where_it_belongs(tmp_path: Path) -> None:
+    lost = "from sglang.srt.layers.attention.nsa_backend import NSAMetadata"
+    late = told(tmp_path, f"if F < V('0.5.14'):\n    {lost}\n", "0.5.12.post1", "0.5.13")
+    assert late["0.5.12.post1"] == []
+    assert [d for d, _, _ in late["0.5.13"]] == [
+        "the branch up to 0.5.13.post1 goes on too long: it is there up to 0.5.12.post1"
+    ]

@@ -169,6 +169,7 @@ class Bench:
             copies of all of them.
         loud: Factor on queries and keys, which have unit variance without it.
         layer: Further keywords of the attention layers.
+        first: Number of the first layer: more than 0 on a later pipeline rank.
     """
 
     oracle: Mapping[str, Any] = MappingProxyType({})
@@ -185,9 +186,11 @@ class Bench:
         looks: bool = True,
         loud: float = 1.0,
         layer: Mapping[str, Any] = MappingProxyType({}),
+        first: int = 0,
     ) -> None:
         self.context, self.cell, self.seed, self.window = context, cell, seed, window
         self.looks, self.loud, self._layer_options = looks, loud, layer
+        self.first = first
         self._seen: list[tuple[Any, Any]] | None = None
         self.device = device or "cpu"
         builder = self.builder = context.builder
@@ -215,6 +218,7 @@ class Bench:
             builder.mha_pool,
             self.geometry,
             subject.kv_pool,
+            **({"start_layer": first, "end_layer": first + LAYERS - 1} if first else {}),
         )
         self.scales = [(0.7 + 0.5 * layer) * dim**-0.5 for layer in range(LAYERS)]
         self.layers = [self._layer(index) for index in range(LAYERS)]
@@ -253,7 +257,7 @@ class Bench:
         more: dict[str, Any] = {"scaling": self.scales[index], **self._layer_options}
         if self.window >= 0:
             more["sliding_window_size"] = self.window
-        return self.builder.layer(self.geometry, index, **more)
+        return self.builder.layer(self.geometry, self.first + index, **more)
 
     def _spy(self) -> None:
         """Note every call of a writing method of the pool, the outermost ones only."""

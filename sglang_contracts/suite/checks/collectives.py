@@ -126,6 +126,7 @@ def _gather(communicator: Any, rank: int, ranks: int) -> list[Any]:
     "all_reduce gives the sum over all ranks on every rank, by every declared algorithm",
     needs=("communicator",),
     clauses=("communication/all_reduce",),
+    forbids_raising=True,
     why="A rank left out gives plausible logits that are wrong everywhere.",
 )
 def _all_reduce(context: Context) -> None:
@@ -157,6 +158,7 @@ def _all_reduce(context: Context) -> None:
     "all_gather gives every rank's part, in rank order, on every rank",
     needs=("communicator",),
     clauses=("communication/all_gather",),
+    forbids_raising=True,
     why="Vocabulary shards in the wrong order give other words.",
 )
 def _all_gather(context: Context) -> None:

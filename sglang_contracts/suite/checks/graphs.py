@@ -239,6 +239,7 @@ _TURNS = (
     "A captured decode, replayed with other requests and lengths, equals float64 attention",
     needs=("graph-capture", "mode:decode"),
     clauses=_CLAUSES,
+    forbids_raising=True,
     why="A replay that reads a stale buffer repeats another request's state.",
 )
 def _replay(context: Context) -> None:
@@ -264,6 +265,7 @@ def _replay(context: Context) -> None:
     "Graphs captured for several batch sizes replay in any order",
     needs=("graph-capture", "mode:decode"),
     clauses=_CLAUSES,
+    forbids_raising=True,
     why="All sizes share one storage: a view of the wrong length reads another size's rows.",
 )
 def _sizes(context: Context) -> None:

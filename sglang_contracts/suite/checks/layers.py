@@ -126,6 +126,51 @@ def _is_other(bench: Bench, done: Pass) -> None:
 
 
 @check(
+    "attention-backend.later-pipeline-ranks-are-served",
+    3,
+    "A rank whose first layer is not layer 0 gives the right results, batch after batch",
+    needs=("mode:extend", "mode:decode"),
+    clauses=("radix-attention/layer_id", "kv-pool-mha/start_layer"),
+    forbids_raising=True,
+    why="What is done once a batch, in layer 0, is never done on the second pipeline rank.",
+)
+def _later(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, looks=False, first=5)
+        for turn in (
+            Turn("extend", ((0, 4), (1, 7))),
+            Turn("extend", ((2, 5),)),
+            Turn("decode", ((1, 1), (0, 1))),
+            Turn("decode", ((2, 1), (1, 1))),
+        ):
+            for done in bench.run(turn):
+                bench.compare(done, "the result on a later pipeline rank")
+
+    context.explore(context.cells(), None, body)
+
+
+@check(
+    "attention-backend.results-are-the-callers",
+    3,
+    "A result stays what it is while further layers and passes run",
+    needs=("mode:extend",),
+    clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
+    why="A workspace handed out as the result is overwritten before it has been used.",
+)
+def _kept(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, looks=False)
+        turns = [Turn("extend", ((0, 4), (1, 3)))]
+        if "decode" in context.subject.capabilities.modes:
+            turns += [Turn("decode", ((1, 1), (0, 1)))] * 2
+        passes = [done for turn in turns for done in bench.run(turn)]
+        for done in passes:  # all of them have run by now
+            bench.compare(done, "a result, looked at again after later passes,")
+
+    context.explore(context.cells(), None, body)
+
+
+@check(
     "attention-backend.large-scores-stay-finite",
     3,
     "Large queries and keys give finite results within the range of the values",

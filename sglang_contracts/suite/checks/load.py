@@ -310,7 +310,12 @@ def _quantisation(context: Context, platform: Any) -> None:
     "platform.answers-about-its-device",
     1,
     "Memory, name and pinned memory are answered in the form that this release asks for",
-    clauses=("platform/is_pin_memory_available", "platform/get_available_memory"),
+    clauses=(
+        "platform/is_pin_memory_available",
+        "platform/get_available_memory",
+        "platform/get_device",
+        "platform/supported_quantization",
+    ),
     forbids_raising=True,
     why="A wrong pair of numbers sizes the pool wrongly; a wrong signature ends the start.",
 )
@@ -339,6 +344,18 @@ def _answers(context: Context) -> None:
                 abs(whole - total) <= total // 2,
                 "get_device_total_memory() and get_available_memory() disagree on the total",
             )
+    if own("get_device") and context.since("0.5.13"):  # platform/get_device-is-a-string
+        device = ask("get_device(0)", platform.get_device, 0)
+        expect(
+            isinstance(device, str) and device.partition(":")[0] == platform.device_type,
+            f"get_device(0) gives {device!r}, not a string that names a {platform.device_type!r} "
+            "device",
+        )
+    kinds = getattr(platform, "supported_quantization", [])
+    expect(
+        isinstance(kinds, (list, tuple)) and all(isinstance(kind, str) for kind in kinds),
+        f"supported_quantization is {type(kinds).__name__}, not a list of names",
+    )
     if own("get_device_name"):
         name = ask("get_device_name(0)", platform.get_device_name, 0)
         expect(isinstance(name, str), f"get_device_name() gives {type(name).__name__}")

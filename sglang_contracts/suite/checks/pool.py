@@ -162,6 +162,17 @@ def _location(context: Context) -> None:
                 values,
             )
             _equal(bench, 1, slots, keys, values, "after set_kv_buffer")
+            before = bench.raw(1)
+            none = form(bench.tensor([], "int64"))
+            ask(
+                "set_kv_buffer of no token",
+                bench.pool.set_kv_buffer,
+                bench.layers[1],
+                none,
+                keys[:0],
+                values[:0],
+            )
+            _equal(bench, 1, slots, before[0][slots], before[1][slots], "after writing no token")
 
     _each(context, body)
 
@@ -211,6 +222,7 @@ def _override(context: Context) -> None:
         "kv-pool-mha/get_value_buffer",
         "kv-pool-mha/get_kv_buffer",
     ),
+    forbids_raising=True,
     why="Other backends and the transfer code read the cache through them.",
 )
 def _getters(context: Context) -> None:
@@ -244,6 +256,7 @@ def _getters(context: Context) -> None:
     2,
     "get_kv_size_bytes gives the bytes of all key and all value buffers",
     clauses=("kv-pool-mha/get_kv_size_bytes",),
+    forbids_raising=True,
     why="Memory planning and the log rest on it.",
 )
 def _size(context: Context) -> None:
@@ -269,6 +282,7 @@ def _size(context: Context) -> None:
     3,
     "Keys and values of another dtype are stored rounded to the pool's, divided by their scale",
     clauses=("kv-pool-mha/set_kv_buffer",),
+    forbids_raising=True,
     why="A model in float32 over a bfloat16 cache is ordinary; reinterpreted bits are garbage.",
 )
 def _cast(context: Context) -> None:
@@ -350,6 +364,7 @@ def _pipeline(context: Context) -> None:
     3,
     "move_kv_cache copies slots in every layer and leaves the others alone",
     clauses=("kv-pool-mha/move_kv_cache",),
+    forbids_raising=True,
     why="Speculative decoding keeps accepted tokens by moving them.",
 )
 def _moves(context: Context) -> None:

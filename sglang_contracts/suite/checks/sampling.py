@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.device import told, watched
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.violation import ask, describe, expect
 
@@ -258,6 +259,35 @@ def _min_p(context: Context) -> None:
             found == set(range(kept)),
             f"with min_p {min_p} at temperature {temperature}, {len(found)} different tokens are "
             f"drawn, not {kept}: min_p is of the distribution after the temperature",
+        )
+
+
+@check(
+    "sampler.stays-on-the-device",
+    4,
+    "Sampling copies no logits to the host, and its token ids are on the device of the logits",
+    needs=("sampler",),
+    clauses=("logits-output/next_token_logits",),
+    why="A vocabulary of logits through the host, in every step, costs more than the layers.",
+)
+def _device(context: Context) -> None:
+    import torch
+
+    with watched(context) as watch:
+        rows, vocab = 8, 512
+        logits = torch.randn(rows, vocab, generator=torch.Generator().manual_seed(2))
+        there = logits.to(watch.device)
+        info = context.builder.sampling_info(
+            watch.device, [0.8] * rows, [0.9] * rows, [20] * rows, vocab
+        )
+        watch.take()
+        with context.observed():
+            found = ask("sampling on the device", context.subject.sampler, there, info)
+        copied = [e for e in watch.transfers(watch.take()) if e.nbytes >= logits.nbytes // 2]
+        expect(not copied, f"sampling copies the logits: {told(copied)}")
+        expect(
+            found.device == there.device,
+            f"sampling gives {describe(found)}, the logits are on {there.device}",
         )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 
 from sglang_contracts.plugin import guards
 from sglang_contracts.plugin.conditions import Conditions
@@ -70,15 +71,72 @@ class Calls(Conditions):
         """``**kwargs`` whose keys stand in a display."""
         record.double_star = True
         keys = self.keys_of(node)
+        set_under: dict[str, int] = {}
         if keys is None and isinstance(node, ast.Name):
-            scope: Scope | None = self.scope
-            while scope is not None and keys is None:
-                keys = scope.dicts.get(node.id)
-                if node.id in scope.names:
-                    break
-                scope = scope.parent
+            keys = self.known_keys(node.id)
+            set_under = self.scope.set_under.get(node.id, {})
         for key, value in (keys or {}).items():
-            record.keywords.setdefault(key, value)
+            if self.within(set_under.get(key, 0)):
+                record.keywords.setdefault(key, value)
+
+    def known_keys(self, name: str) -> dict[str, int]:
+        """The keys of the dict that goes by a name, in this scope or one around it."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if name in scope.dicts:
+                return scope.dicts[name]
+            if name in scope.names:
+                break
+            scope = scope.parent
+        return {}
+
+    def within(self, guard: int) -> bool:
+        """Whether what stands here runs under a guard."""
+        here = self.guard
+        while here and here != guard:
+            here = self.file.guards[here].parent
+        return here == guard
+
+    def optional(self, node: ast.Call, callee: int, form: int) -> None:
+        """``if "x" in taken: kw["x"] = 1`` before ``f(**kw)``: the call as it is then."""
+        names = [
+            keyword.value.id
+            for keyword in node.keywords
+            if keyword.arg is None and isinstance(keyword.value, ast.Name)
+        ]
+        for name in names:
+            keys = self.known_keys(name)
+            set_under = self.scope.set_under.get(name, {})
+            for guard in sorted({set_under[key] for key in keys if key in set_under}):
+                if self.within(guard):
+                    continue
+                record = copy.copy(self.file.forms[form])
+                record.keywords = dict(record.keywords)
+                for key, value in keys.items():
+                    if set_under.get(key) == guard:
+                        record.keywords.setdefault(key, value)
+                self.file.forms.append(record)
+                value = self.nodes.add("call", callee, len(self.file.forms) - 1)
+                with self.under(guard):
+                    self.use(UseKind.CALL, value, node.func)
+
+    def drop_key(self, name: str, key: str) -> None:
+        """``kw.pop("x")``: gone, or gone under the condition it stands under."""
+        held = self.scope.dicts.get(name, {})
+        if key not in held:
+            return
+        set_under = self.scope.set_under.setdefault(name, {})
+        record = self.file.guards[self.guard]
+        if self.guard == set_under.get(key, 0) or record.kind != "if":
+            del held[key]
+            return
+        set_under[key] = self.where(
+            record.parent,
+            kind="if",
+            condition=record.condition,
+            positive=not record.positive,
+            line=record.line,
+        )
 
     def keys_of(self, node: ast.expr | None) -> dict[str, int] | None:
         """The keyword keys of ``dict(a=…)`` or a display, with the nodes of their values."""
@@ -166,6 +224,9 @@ class Calls(Conditions):
             self.update_dict(func, node)
         if name == "sort" and isinstance(func, ast.Attribute):
             self.by_key(node, func.value)
+        if name == "pop" and isinstance(func, ast.Attribute) and node.args and not self.quiet:
+            for key in self.texts(node.args[0]):
+                self.drop_key(guards.last_name(func.value), key)
         if callee == UNKNOWN:
             if isinstance(func, ast.Name) and func.id in LITERALS:
                 return self.nodes.literal(LITERALS[func.id])
@@ -177,6 +238,7 @@ class Calls(Conditions):
         if not self.quiet:
             self.use(UseKind.CALL, value, node if not isinstance(func, ast.Attribute) else func)
             self.registering(node, callee)
+            self.optional(node, callee, form)
         return value
 
     def registering(self, node: ast.Call, callee: int) -> None:
@@ -195,6 +257,11 @@ class Calls(Conditions):
                     if keyword.arg:
                         with self.silently():
                             held[keyword.arg] = self.expr(keyword.value)
+                        self.set_key(func.value.id, keyword.arg)
+
+    def set_key(self, name: str, key: str) -> None:
+        """Remember under which guard a key of a dict was set."""
+        self.scope.set_under.setdefault(name, {})[key] = self.guard
 
     def call_dict(self, node: ast.Call) -> int | None:
         """``dict(a=…)``."""
@@ -223,14 +290,20 @@ class Calls(Conditions):
         return None
 
     def call_isinstance(self, node: ast.Call) -> int | None:
-        """Its arguments only."""
-        for arg in node.args:
-            self.expr(arg)
+        """Asks of what class its first argument is."""
+        values = [self.expr(arg) for arg in node.args]
+        if len(values) == 2 and values[0]:
+            asked = self.nodes.add("attr", values[0], "__class__")
+            self.use(UseKind.PROBE, asked, node, name="class")
         return self.nodes.literal("bool")
 
     call_issubclass = call_isinstance
 
-    call_callable = call_isinstance
+    def call_callable(self, node: ast.Call) -> int | None:
+        """Its argument only."""
+        for arg in node.args:
+            self.expr(arg)
+        return self.nodes.literal("bool")
 
     def call_hasattr(self, node: ast.Call) -> int | None:
         """Asks; never fails."""
@@ -244,9 +317,7 @@ class Calls(Conditions):
                 self.mention(name)
                 if base:
                     self.use(UseKind.PROBE, self.nodes.add("attr", base, name), node, name="has")
-        if base and len(names) == 1 and names[0] != "*":
-            return self.nodes.add("has", base, names[0])
-        return self.nodes.literal("bool")
+        return self.condition(node) or self.nodes.literal("bool")
 
     def call_getattr(self, node: ast.Call) -> int | None:
         """With a default it asks; without, it reads."""
@@ -261,21 +332,20 @@ class Calls(Conditions):
         if base == UNKNOWN:
             return UNKNOWN
         found = []
-        asked = len(names) > 1 and self.asked_before(node)
         for name in names:
             if name == "*":
                 return UNKNOWN
             self.mention(name)
             value = self.nodes.add("attr", base, name)
             found.append(value)
-            if len(node.args) > 2 or asked:
+            if len(node.args) > 2:
                 self.use(UseKind.PROBE, value, node, name="get", value=default)
             elif IDENTIFIER.match(name):
                 guard = self.guard
-                if len(names) > 1 and self.loops:
-                    with self.under(guard):
-                        self.use(UseKind.READ, value, node)
-                else:
+                has = self.nodes.add("has", base, name)
+                if len(names) > 1 and self.asked_for(has):
+                    guard = self.where(guard, kind="if", condition=has, line=node.lineno)
+                with self.under(guard):
                     self.use(UseKind.READ, value, node)
         value = self.nodes.union(found)
         if len(node.args) > 2:
@@ -308,16 +378,18 @@ class Calls(Conditions):
                 OwnCall(held[1], form, texts, node, self.guard, self.scope.function)
             )
 
-    def asked_before(self, node: ast.Call) -> bool:
-        """Whether the loop around a ``getattr`` over names asks ``hasattr`` for each first."""
-        wanted = [ast.dump(each) for each in node.args[:2]]
-        return any(
-            isinstance(each, ast.Call)
-            and guards.last_name(each.func) == "hasattr"
-            and [ast.dump(arg) for arg in each.args] == wanted
-            for loop in self.loops
-            for each in ast.walk(loop)
-        )
+    def asked_for(self, has: int) -> bool:
+        """Whether ``hasattr`` over several names, this among them, guards what stands here."""
+        guard = self.guard
+        while guard:
+            record = self.file.guards[guard]
+            node, positive = record.condition, record.positive
+            while record.kind == "if" and self.nodes.op(node) == "not":
+                node, positive = self.nodes.table[node][1], not positive
+            if record.kind == "if" and positive and has in self.nodes.table[node][1:]:
+                return self.nodes.op(node) == "or"
+            guard = record.parent
+        return False
 
     def call_setattr(self, node: ast.Call) -> int | None:
         """An assignment in other words."""

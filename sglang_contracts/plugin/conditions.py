@@ -8,7 +8,7 @@ from sglang_contracts.plugin import guards
 from sglang_contracts.plugin.model import (
     UNKNOWN,
 )
-from sglang_contracts.plugin.scope import LITERALS, dotted_name
+from sglang_contracts.plugin.scope import LITERALS, Scope, dotted_name
 from sglang_contracts.plugin.versions import Versions
 
 ANSWERS = frozenset(
@@ -58,10 +58,19 @@ class Conditions(Versions):
             case ast.Call(func=ast.Name(id="hasattr"), args=[subject, name]):
                 base = self.subject(subject)
                 names = self.texts(name)
+                if base and names == ["*"]:
+                    named = self.expr(name)
+                    passed = named and self.nodes.op(named) == "param"
+                    return self.nodes.add("has-named", base, named) if passed else UNKNOWN
                 if base and names and "*" not in names:
                     found = [self.nodes.add("has", base, each) for each in names]
-                    return found[0] if len(found) == 1 else UNKNOWN
+                    return found[0] if len(found) == 1 else self.nodes.add("or", *found)
                 return UNKNOWN
+            case ast.Call(
+                func=ast.Name(id="all" | "any" as quantifier),
+                args=[ast.GeneratorExp(elt=element, generators=[only])],
+            ) if not only.ifs:
+                return self.for_each(quantifier, element, only)
             case ast.Call(func=ast.Name(id="callable"), args=[subject]):
                 return self._condition(subject)
             case ast.Call(func=ast.Name(id="bool"), args=[subject]):
@@ -75,13 +84,26 @@ class Conditions(Versions):
                 return self._condition(value)
             case ast.Constant(value=value):
                 return self.nodes.add("always") if value else self.nodes.add("never")
-            case ast.Name() | ast.Attribute():
+            case ast.Name() | ast.Attribute() | ast.Subscript():
                 value = self.expr(test)
                 if value and self.decided(value):
                     return self.nodes.add("truth", value)
                 return UNKNOWN
             case _:
                 return UNKNOWN
+
+    def for_each(self, quantifier: str, element: ast.expr, loop: ast.comprehension) -> int:
+        """``all(hasattr(x, name) for name in ("a", "b"))``."""
+        outer = self.scope
+        self.scope = Scope(outer, outer.function, outer.owner)
+        try:
+            self.loop_over(loop.target, loop.iter, self.expr(loop.iter))
+            found = self._condition(element)
+        finally:
+            self.scope = outer
+        if quantifier == "all" and found and self.nodes.op(found) == "or":
+            return self.nodes.add("and", *self.nodes.table[found][1:])
+        return found
 
     def decided(self, node: int, depth: int = 0) -> bool:
         """Whether a release alone decides the truth of a value."""
@@ -90,6 +112,7 @@ class Conditions(Versions):
             "tried",
             "compare",
             "has",
+            "has-named",
             "not",
             "and",
             "or",
@@ -177,6 +200,17 @@ class Conditions(Versions):
                 for each in test.values:
                     self.narrow(each, positive)
             return
+        match test:
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="type"), args=[subject]),
+                ops=[ast.Is() | ast.Eq()],
+                comparators=[exact],
+            ):
+                key = dotted_name(subject)
+                if key and positive:
+                    with self.silently():
+                        self.narrowed_to(key, self.instance_of(exact))
+                return
         if not isinstance(test, ast.Call) or not isinstance(test.func, ast.Name):
             return
         if test.func.id not in ("isinstance", "issubclass") or len(test.args) != 2:
@@ -194,7 +228,10 @@ class Conditions(Versions):
                     value = self.nodes.add("without", before, value) if before and value else 0
             elif positive:
                 value = self.expr(classes) if not isinstance(classes, ast.Tuple) else UNKNOWN
-        if "." in key:
-            self.scope.narrowed[key] = value
-        elif key in self.scope.names or positive:
-            self.scope.names[key] = value
+        if "." in key or key in self.scope.names or positive:
+            self.narrowed_to(key, value)
+
+    def narrowed_to(self, key: str, value: int) -> None:
+        """What a test leaves of its subject."""
+        held = self.scope.narrowed if "." in key else self.scope.names
+        held[key] = value

@@ -229,7 +229,9 @@ class Definitions(Expressions):
             return
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         record = self.file.functions[index]
-        self.mentioned.setdefault(index, set()).update(p.name for p in record.parameters)
+        names = self.mentioned.setdefault(index, set())
+        names.update(p.name for p in record.parameters)
+        names.update(guards.names_in(node.returns, *(each.annotation for each in _arguments(node))))
         self.block(node.body)
 
     def do_ClassDef(self, node: ast.ClassDef) -> None:
@@ -368,6 +370,11 @@ class _ClassScope:
         if queued is not None and queued.parent is scope:
             queued.parent = self.outer
         return value
+
+
+def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
+    """All parameters of a function but those with a star."""
+    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign) -> set[str]:

@@ -118,6 +118,10 @@ class Expressions(Calls):
         if base == UNKNOWN:
             return UNKNOWN
         texts = self.texts(node.slice)
+        if len(texts) == 1 and isinstance(node.value, ast.Name):
+            kept = self.known_keys(node.value.id).get(texts[0], UNKNOWN)
+            if kept and self.decided(kept):
+                return kept  # an answer kept in a table of answers
         if len(texts) == 1 and texts[0] != "*":
             self.use(UseKind.ITEM, base, node, name=texts[0])
             if self.nodes.table[base] == ("literal", "sys.modules") and DOTTED.match(texts[0]):

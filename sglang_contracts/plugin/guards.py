@@ -7,6 +7,7 @@ A way out binds the same name to something equivalent or takes an equivalent pat
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 _LOG_RECEIVERS = frozenset({"logger", "logging", "log", "_logger", "LOGGER", "LOG", "warnings"})
@@ -35,6 +36,28 @@ def last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_answer(body: Sequence[ast.stmt]) -> bool:
+    """Whether a branch only answers yes or no: whoever asked decides what is done then."""
+    match list(body[:1]):
+        case [ast.Return(value=ast.Constant(value=bool()))]:
+            return True
+    return False
+
+
+def names_in(*annotations: ast.expr | None) -> set[str]:
+    """The names that stand in annotations, quoted ones as well."""
+    found: set[str] = set()
+    for annotation in annotations:
+        for part in ast.walk(annotation) if annotation is not None else ():
+            if isinstance(part, ast.Name):
+                found.add(part.id)
+            elif isinstance(part, ast.Attribute):
+                found.add(part.attr)
+            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                found.update(re.findall(r"[A-Za-z_]\w*", part.value))
+    return found
 
 
 def is_log(node: ast.expr) -> bool:

@@ -85,11 +85,14 @@ class Membership(Texts):
                 | ast.GeneratorExp(elt=element, generators=[only])
             ):
                 # {field.name for field in fields(Class)}
-                if isinstance(element, ast.Attribute) and element.attr == "name":
+                named = isinstance(element, ast.Attribute) and element.attr == "name"
+                if isinstance(element, ast.Attribute) and named:
                     element = element.value
                 same = isinstance(element, ast.Name) and isinstance(only.target, ast.Name)
                 if same and element.id == only.target.id and not only.ifs:  # type: ignore[attr-defined]
-                    return self.listing(only.iter, depth + 1)
+                    listed = self.listing(only.iter, depth + 1)
+                    # [member.name for member in AnEnum]
+                    return listed or (self._of("names-of", self.subject(only.iter)) if named else 0)
         return UNKNOWN
 
     def is_listing(self, node: int) -> bool:

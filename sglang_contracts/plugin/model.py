@@ -41,9 +41,10 @@ tried      attempt, body, handler   by whether a ``try`` goes through
 ========== ======================== ============================================================
 
 Conditions are nodes as well: ``always``, ``never``, ``compare`` (operator, left, right),
-``has`` (base, name), ``takes`` (function, parameter), ``found`` (dotted), ``registered`` (table,
-key), ``not``, ``and``, ``or``, ``went`` (attempt), ``truth`` (node). ``names-of`` (base) and
-``parameters-of`` (function) are lists of names that such a question is put to.
+``has`` (base, name), ``has-named`` (base, a parameter that holds the name), ``takes`` (function,
+parameter), ``found`` (dotted), ``registered`` (table, key), ``not``, ``and``, ``or``, ``went``
+(attempt), ``truth`` (node). ``names-of`` (base) and ``parameters-of`` (function) are lists of names
+that such a question is put to.
 """
 
 from __future__ import annotations

@@ -67,7 +67,16 @@ class OwnCall(NamedTuple):
 class Scope:
     """The names of one function body (or of the module)."""
 
-    __slots__ = ("constants", "dicts", "function", "names", "narrowed", "owner", "parent")
+    __slots__ = (
+        "constants",
+        "dicts",
+        "function",
+        "names",
+        "narrowed",
+        "owner",
+        "parent",
+        "set_under",
+    )
 
     def __init__(self, parent: Scope | None, function: int, owner: str) -> None:
         self.names: dict[str, int] = {}
@@ -75,6 +84,8 @@ class Scope:
         self.narrowed: dict[str, int] = {}
         self.dicts: dict[str, dict[str, int]] = {}
         """Names bound to ``dict(a=…)`` or a dict display, with their keys."""
+        self.set_under: dict[str, dict[str, int]] = {}
+        """For those: keys that were set later, and the guard under which."""
         self.parent = parent
         self.function = function
         self.owner = owner
@@ -138,6 +149,7 @@ class Core:
         self.closed: dict[int, Scope] = {}
         self.by_parameter: list[ByParameter] = []
         self.own_calls: list[OwnCall] = []
+        self._askers: frozenset[str] | None = None
         self.package = file.path.endswith("__init__.py")
         file.guards.append(Guard(parent=0, kind=""))
 

@@ -140,6 +140,7 @@ class Statements(Definitions):
                 keys = self.keys_of(source)
                 if keys is not None:
                     self.scope.dicts[name] = keys
+                    self.scope.set_under.pop(name, None)
             case ast.Attribute(value=base_expr, attr=attr):
                 base = self.expr(base_expr)
                 self.mention(attr)
@@ -164,6 +165,7 @@ class Statements(Definitions):
                     for key in self.texts(key_expr):
                         if key != "*":
                             self.scope.dicts[base_expr.id][key] = value
+                            self.set_key(base_expr.id, key)
                 if base == UNKNOWN:
                     return
                 for key in self.texts(key_expr):
@@ -359,7 +361,7 @@ class Statements(Definitions):
             Attempt(
                 node.lineno,
                 names,
-                way_out=way_out or self.later_way_out(node, relevant),
+                way_out=way_out or self.later_way_out(node, relevant) or self.tries_next(node),
                 raises=all(
                     guards.raises(h.body) and not guards.is_way_out(h.body[:-1]) for h in relevant
                 ),
@@ -431,6 +433,20 @@ class Statements(Definitions):
         following = self.following(node)
         return bool(following) and guards.is_way_out(following)
 
+    def tries_next(self, node: ast.Try) -> bool:
+        """A loop over constants whose body tries one: where it fails, the next is the way out."""
+        loop = self.loops[-1] if self.loops else None
+        if not isinstance(loop, (ast.For, ast.AsyncFor)) or not isinstance(loop.target, ast.Name):
+            return False
+        choice = self.scope.constants.get(loop.target.id)
+        if choice is None or not getattr(choice, "sglang_choice", False):
+            return False
+        return len(choice.elts) > 1 and any(  # type: ignore[attr-defined]
+            isinstance(part, ast.Name) and part.id == loop.target.id
+            for statement in node.body
+            for part in ast.walk(statement)
+        )
+
     def following(self, node: ast.stmt) -> list[ast.stmt]:
         """The statements after one in its own block."""
         if not hasattr(self, "_after"):
@@ -462,6 +478,7 @@ class Statements(Definitions):
             or guards.raises(node.orelse)
             or guards.leaves_out(node.body, node.orelse or following)
             or (not node.orelse and guards.leaves(node.body) and guards.is_way_out(following))
+            or (guards.is_answer(node.body) and guards.is_answer(node.orelse or following))
         )
         body_out = guards.is_way_out(node.body) or guards.raises(node.body)
         positive = negative = self.guard

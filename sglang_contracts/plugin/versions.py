@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
+from sglang_contracts.plugin import guards
 from sglang_contracts.plugin.membership import Membership
 from sglang_contracts.plugin.model import UNKNOWN
 from sglang_contracts.plugin.scope import LITERALS
@@ -18,6 +19,8 @@ _NUMBERED = re.compile(r"v?\d+(?:\.\d+)+(?:[.+-]?[a-z]+\.?\d*)*\Z")
 _PARSERS = frozenset(
     {"parse", "Version", "parse_version", "LooseVersion", "StrictVersion", "LegacyVersion"}
 )
+_QUESTIONS = frozenset({"hasattr", "signature", "getfullargspec", "find_spec", "dir", "vars"})
+"""Calls that ask whether something is there."""
 _SPECIFIERS = frozenset({"SpecifierSet", "Specifier"})
 _PACKAGING = frozenset({"packaging.version", "packaging.specifiers", "pkg_resources"})
 _METADATA = frozenset(
@@ -269,5 +272,21 @@ class Versions(Membership):
             return own or op == "attr"
         if not own:
             return False
+        if guards.last_name(call.func) in self.askers():
+            return True
         with self.silently():
             return self.takes_version(self.form(call))
+
+    def askers(self) -> frozenset[str]:
+        """Names of the file's functions that ask whether something is there."""
+        if self._askers is None:
+            self._askers = frozenset(
+                each.name
+                for each in ast.walk(self.tree)
+                if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
+                and any(
+                    isinstance(part, ast.Call) and guards.last_name(part.func) in _QUESTIONS
+                    for part in ast.walk(each)
+                )
+            )
+        return self._askers

@@ -20,6 +20,7 @@ _LASTING = frozenset(
         "compare",
         "found",
         "has",
+        "has-named",
         "never",
         "not",
         "or",

@@ -6,13 +6,14 @@ touches the symbol is found as all uses are, by what it resolves to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sglang_contracts.contract.model import Clause, Contract, Kind, On, Role
 from sglang_contracts.plugin.model import File, Form, Function, Use, UseKind
+from sglang_contracts.surface.model import Attribute, ParameterKind
 from sglang_contracts.surface.model import Function as Recorded
-from sglang_contracts.surface.model import ParameterKind
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
 
@@ -191,6 +192,7 @@ class Behaviours:
             "behaviour",
             clause.symbols[0] if clause.symbols else on.symbol,
             name=clause.id,
+            detail="unproven" if self._unproven else "",
             named=self._named,
         )
 
@@ -199,6 +201,8 @@ class Behaviours:
         return [self.clauses[clause].holds_in(release) for release in releases]
 
     _named = ""
+    _unproven = False
+    """Whether the argument that a clause is about may be of the type it leaves alone."""
 
     def _obligation(self, candidate: Candidate, clause: Clause) -> Outcome:
         """What SGLang reads off the plugin's object, though no base class declares it."""
@@ -231,7 +235,7 @@ class Behaviours:
 
     def _hits(self, candidate: Candidate, clause: Clause, on: On) -> bool:
         file = self.files[candidate.file]
-        self._named = ""
+        self._named, self._unproven = "", False
         if on.unless_mentions and self._mentioned(candidate, file, on.unless_mentions):
             return False
         if (on.mentions and not self._mentioned(candidate, file, on.mentions)) and (
@@ -354,8 +358,10 @@ class Behaviours:
                 given = form.positional[on.position]
             if given is None:
                 return False
-            if on.unless_type and self._is_a(index, given, form, on):
-                return False
+            if on.unless_type:
+                if self._is_a(index, given, form, on):
+                    return False
+                self._unproven = not self.evaluator.value(index, given).alternatives
         if any(each not in form.keywords for each in on.with_arguments):
             return False
         if on.without_arguments:
@@ -392,13 +398,20 @@ class Behaviours:
                 qual = each[1].qual if each[0] == "object" else str(each[2])
                 if qual.rsplit(".", 1)[-1] in {last(one) for one in on.unless_type}:
                     return True
-            elif each[0] == "literal" and each[1] in on.unless_type:
+            elif (each[0] == "literal" and each[1] in on.unless_type) or each[0] in on.unless_type:
                 return True
+        types = {last(one) for one in on.unless_type}
         held = self.files[index].nodes[node]
         if held[0] == "call":
             callee = self.files[index].nodes[held[1]]
-            name = callee[2] if callee[0] in ("attr", "import", "own") else ""
-            return name in {last(one) for one in on.unless_type}
+            return callee[0] in ("attr", "import", "own", "foreign") and callee[2] in types
+        if held[0] == "attr":  # the release's own text says what it holds
+            look = self.evaluator.look(self.evaluator.value(index, held[1]), held[2])
+            return any(
+                types & set(re.findall(r"\w+", each.node.annotation))
+                for each in look.found
+                if isinstance(each.node, Attribute)
+            )
         return False
 
     def _read_after(self, index: int, file: File, use: Use, node: Sequence[int], on: On) -> bool:
@@ -451,7 +464,7 @@ class Behaviours:
         if not use.value or not self._touches(candidate.file, use, on):
             return False
         own = self.evaluator.own_function(candidate.file, use.value)
-        if own is None:
+        if own is None or self._asks(own[0], own[1], on):
             return False
         return self._parameters(self.files[own[0]].functions[own[1]], on, 1)
 
@@ -461,7 +474,37 @@ class Behaviours:
         found = [self.lens.member(base, name) for base in bases]
         if not any(self._same(each, on.symbol) for each in found):
             return False
-        return self._parameters(self.files[candidate.file].functions[candidate.number], on, 1)
+        target = self.lens.parse(on.symbol)
+        owner = target.owner if target is not None else None
+        # a class beside the one that a clause speaks of only shares a base with it
+        if owner is not None and not any(owner in self.lens.mro(base) for base in bases):
+            return False
+        record = self.files[candidate.file].functions[candidate.number]
+        if record.stub or self._asks(candidate.file, candidate.number, on):
+            return False
+        return self._parameters(record, on, 1)
+
+    def _asks(self, index: int, number: int, on: On) -> bool:
+        """Whether a function asks what the argument is before it uses it: it takes either form."""
+        file = self.files[index]
+        names = [each.name for each in file.functions[number].parameters]
+        place = names.index(on.argument) if on.argument in names else on.position
+        if on.argument not in names and place >= 0:
+            place += names[:1] == ["self"]
+        if place < 0:
+            return False
+        for use in file.uses:
+            if use.function != number or use.kind not in (UseKind.PROBE, UseKind.READ):
+                continue
+            node = file.nodes[use.node]
+            if node[0] != "attr" or tuple(file.nodes[node[1]]) != ("param", number, place):
+                continue
+            if (
+                use.kind is UseKind.PROBE
+                or self.checker.reach(index, use.guard, "attribute").caught
+            ):
+                return True
+        return False
 
     def _parameters(self, record: Function, on: On, skip: int) -> bool:
         names = [each.name for each in record.parameters]

@@ -372,5 +372,23 @@ class Calling(Lookups):
                     continue
                 else:
                     return None
-            return frozenset(found) | shown if found else None
+            return frozenset(found) | shown | self.taken_as(symbol) if found else None
         return None
+
+    def taken_as(self, symbol: Symbol) -> frozenset[int]:
+        """To how many targets the release itself unpacks it: annotations are not always kept."""
+        name = symbol.qual.rsplit(".", 1)[-1]
+        return frozenset(
+            call.unpacked
+            for _, call in self.lens.callers(name)
+            if call.unpacked and self.goes_by(call.receiver, symbol.owner)
+        )
+
+    def goes_by(self, receiver: str, owner: Symbol | None) -> bool:
+        """Whether an object of a class certainly goes by a name; for a function: no receiver."""
+        if owner is None:
+            return not receiver
+        if receiver in ("self", "super()"):
+            return False
+        named = self.evaluator.known(receiver, None)
+        return any(owner in self.lens.mro(each[1]) for each in named.alternatives)

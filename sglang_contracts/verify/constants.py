@@ -17,6 +17,7 @@ from packaging.version import Version
 
 from sglang_contracts.plugin.model import Function
 from sglang_contracts.verify.asked import Asked
+from sglang_contracts.verify.values import Value
 
 UNSURE: Any = object()
 """A value that cannot be told."""
@@ -40,8 +41,8 @@ _OF_TEXT = frozenset(
     | {"endswith", "removeprefix", "removesuffix", "replace", "lower"}
 )
 _ANSWERS = frozenset(
-    {"always", "never", "compare", "has", "takes", "found", "registered", "not", "and", "or"}
-    | {"went", "truth"}
+    {"always", "never", "compare", "has", "has-named", "takes", "found", "registered"}
+    | {"not", "and", "or", "went", "truth"}
 )
 _PURE = frozenset({"version", "text", "number", "literal", "always", "never"})
 
@@ -291,11 +292,12 @@ class Constants(Asked):
                 other = self.constant(index, held[3], frame, depth + 1)
                 return _compared(held[1], one, other)
             case "has":
-                value = self.value(index, held[1])
-                look = self.look(value, held[2])
-                if look.lost:
-                    return False
-                return True if look.found else None
+                return self._has(self._handed(index, held[1], frame), held[2])
+            case "has-named":
+                name = self.constant(index, held[2], frame, depth + 1)
+                if not isinstance(name, str):
+                    return None
+                return self._has(self._handed(index, held[1], frame), name)
             case "takes":
                 return self.takes(index, held[1], held[2])
             case "found":
@@ -322,6 +324,24 @@ class Constants(Asked):
             case "truth":
                 return self.truth(index, held[1], depth + 1, frame)
         return self.truth(index, node, depth + 1, frame)
+
+    def _has(self, value: Value, name: str) -> bool | None:
+        """Whether a value has an attribute."""
+        look = self.look(value, name)
+        if look.lost:
+            return False
+        return True if look.found else None
+
+    def _handed(self, index: int, node: int, frame: Frame | None) -> Value:
+        """A value; of a parameter, in a call that is being followed, what is passed."""
+        held = self.files[index].nodes[node]
+        while held[0] == "param" and frame and (frame.file, frame.function) == (index, held[1]):
+            passed = frame.arguments.get(held[2])
+            if passed is None:
+                break
+            (index, node), frame = passed, frame.outer
+            held = self.files[index].nodes[node]
+        return self.value(index, node)
 
     def truth(
         self, index: int, node: int, depth: int = 0, frame: Frame | None = None

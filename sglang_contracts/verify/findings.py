@@ -122,6 +122,8 @@ class Findings(Branches):
         severity = self._severity(case, Severity(clause.severity or "error"))
         if case.entry.outcome.detail == "may-be-set":
             severity = Severity.NOTE
+        elif case.entry.outcome.detail == "unproven":
+            severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
         return self._base(
             case,
             rule=rule,

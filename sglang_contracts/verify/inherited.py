@@ -73,7 +73,8 @@ class Inherited(Misfits):
         replaced = self._duty_moved(found, before, first)
         contracted = self.replacements.contract(found.name, new)
         severity = self._severity(case)
-        if (not called and found.kind == "method") or not (replaced or contracted):
+        idle = found.kind == "attribute" or (not called and found.kind == "method")
+        if idle or not (replaced or contracted):
             severity = Severity.NOTE
         elif isinstance(found.node, Function) and found.node.role & Role.ABSTRACT:
             # it was a duty: without it the class is incomplete, with it there is dead code

@@ -72,7 +72,7 @@ class Links:
     def _link(self) -> None:
         for index, file in enumerate(self.files):
             for node in file.nodes:
-                if node[0] == "attr":
+                if node[0] == "attr" and not node[2].startswith("__"):
                     self.attributes.setdefault((index, node[1]), set()).add(node[2])
             for function, target, kind in file.bindings:
                 found = self.own_function(index, function)

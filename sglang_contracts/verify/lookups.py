@@ -19,6 +19,18 @@ class Lookups(Guarded):
     def __init__(self, evaluator: Evaluator) -> None:
         super().__init__(evaluator)
         self.written = self._written()
+        self.assigned = self._assigned()
+
+    def _assigned(self) -> dict[str, list[tuple[int, int, int]]]:
+        """Attribute → (file, node, value) of what the plugin assigns to it on other objects."""
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for index, file in enumerate(self.files):
+            for use in file.uses:
+                if use.kind is UseKind.WRITE and use.value:
+                    node = file.nodes[use.node]
+                    if file.nodes[node[1]][0] not in ("self", "ownclass"):
+                        found.setdefault(node[2], []).append((index, use.node, use.value))
+        return found
 
     def _written(self) -> dict[str, list[tuple[int, int, int]]]:
         """Attribute → places (file, function, line) at which the plugin itself assigns it."""
@@ -88,6 +100,8 @@ class Lookups(Guarded):
         if not look.lost:
             return UNKNOWN
         owner = look.lost[0]
+        if self.holds_other(index, base, name):
+            return UNKNOWN
         if use.kind is UseKind.READ and self.supplied(index, use, name, owner):
             return UNKNOWN
         if value.named and self.set_upstream(value.named, name):
@@ -95,7 +109,9 @@ class Lookups(Guarded):
         symbol = f"{owner.name}.{name}" if owner.qual else f"{owner.module}:{name}"
         on_object = value.alternatives[0][0] in ("object", "own-object", "super")
         if use.kind is UseKind.WRITE and (
-            self.still_read(owner, name) or self.compatibility(file, use, base)
+            self.still_read(owner, name)
+            or self.compatibility(file, use, base)
+            or self.put_in(file, use, base, name)
         ):
             return UNKNOWN
         return Outcome(
@@ -147,6 +163,42 @@ class Lookups(Guarded):
             if isinstance(each.node, Class)
             for method in each.node.methods.values()
         )
+
+    @staticmethod
+    def put_in(file: File, use: Use, base: int, name: str) -> bool:
+        """Whether an attribute is written just where it was found missing."""
+        guard = use.guard
+        while guard:
+            record = file.guards[guard]
+            if record.kind == "handler":
+                return True
+            node, positive = file.nodes[record.condition], record.positive
+            while record.kind == "if" and node[0] == "not":
+                node, positive = file.nodes[node[1]], not positive
+            if record.kind == "if" and not positive and tuple(node[:3]) == ("has", base, name):
+                return True
+            guard = record.parent
+        return False
+
+    def holds_other(self, index: int, base: int, name: str) -> bool:
+        """Whether the plugin itself puts an object that has the name where it reads it.
+
+        What an annotation says of ``item.stats`` is not all there is where the plugin writes
+        ``item.stats = Own()`` elsewhere.
+        """
+        held = self.files[index].nodes[base]
+        if held[0] != "attr":
+            return False
+        evaluator = self.evaluator
+        holder = evaluator.value(index, held[1]).alternatives
+        for file, node, value in self.assigned.get(held[2], ()):
+            written = evaluator.value(file, value)
+            if not written.alternatives or evaluator.look(written, name).lost:
+                continue
+            other = evaluator.value(file, self.files[file].nodes[node][1]).alternatives
+            if not other or not holder or set(other) & set(holder):
+                return True
+        return False
 
     def supplied(self, index: int, use: Use, name: str, owner: Symbol) -> bool:
         """Whether the plugin itself sets the attribute before this read can happen."""

@@ -159,8 +159,10 @@ class Members(Types):
         """Whether a class that keeps a register of itself has an entry of that name."""
         if self.lens.member(symbol, "register") is None:
             return False
+        record = self.lens.module(symbol.module)
+        helpers = [each for each in record.functions if "register" in each] if record else []
         self.lens.touch("release")
-        return name in self.lens.registrations("register")
+        return any(name in self.lens.registrations(each) for each in ("register", *helpers))
 
     def _object_member(self, symbol: Symbol, name: str, exact: bool) -> Look | None:
         found = self.lens.member(symbol, name)

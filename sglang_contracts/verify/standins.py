@@ -9,6 +9,7 @@ from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Parameter, ParameterKind, Role
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.calling import Calling
+from sglang_contracts.verify.entered import Entered
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Misfit, Shape, misfit, shape
@@ -20,6 +21,14 @@ _RARE = 0.15
 """Share of upstream's call sites below which a new argument is passed on a special path only."""
 
 
+def is_test(module: str) -> bool:
+    """Whether a module of a release only tests others: what it calls is no obligation."""
+    parts = module.split(".")
+    return parts[1:2] == ["test"] or any(
+        part in ("tests", "unit_test", "conftest") or part.startswith("test_") for part in parts
+    )
+
+
 class StandIns(Calling):
     """Holds a plugin's functions against the calls that upstream makes of them."""
 
@@ -27,6 +36,7 @@ class StandIns(Calling):
         super().__init__(evaluator)
         self.made = self._made()
         self.put = self._put()
+        self.entered = Entered(evaluator)
 
     def _put(self) -> set[tuple[int, str]]:
         """Own classes that are written to an attribute of upstream, or given to a hook."""
@@ -89,8 +99,18 @@ class StandIns(Calling):
         target: Symbol,
         shift: int,
         method: bool,
+        own_class: tuple[int, str, Sequence[Symbol]] | None = None,
     ) -> Outcome:
-        """A misfit between upstream's calls of a target and a function that stands in for it."""
+        """A misfit between upstream's calls of a target and a function that stands in for it.
+
+        Args:
+            record: The plugin's function.
+            target: What it stands in for.
+            shift: How many leading parameters are its own.
+            method: Whether both take ``self``.
+            own_class: The class (file, name, its upstream bases) that overrides the target, where
+                all its bases are known: calls on ``self`` that cannot reach it do not count.
+        """
         node = target.node
         assert isinstance(node, Recorded)
         own = [
@@ -109,7 +129,7 @@ class StandIns(Calling):
         named = {each.name for each in theirs}
         own_names = {each.name for each in own}
         fitting, problems, demands = 0, [], []
-        for form in self.forms(short, target.owner):
+        for form in self.forms(short, target.owner, own_class):
             if misfit(strict, form) is not None:
                 continue
             if form.star and not form.positional and not form.keywords:
@@ -140,19 +160,30 @@ class StandIns(Calling):
             detail="rare" if len(problems) < _RARE * (fitting + len(problems)) else problem.what,
         )
 
-    def forms(self, name: str, owner: Symbol | None = None) -> list[Shape]:
+    def forms(
+        self,
+        name: str,
+        owner: Symbol | None = None,
+        own_class: tuple[int, str, Sequence[Symbol]] | None = None,
+    ) -> list[Shape]:
         """The forms in which the release itself calls something of that name.
 
         With an owner: those that may be meant for an object of that class, as far as what they are
         called on tells.
         """
-        return [
-            shape(call)
-            for module, call in self.lens.callers(name)
-            if call.receiver != "super()"
-            and not module.startswith("sglang.test")
-            and (owner is None or self.meant_for(module, call.receiver, owner))
-        ]
+        found = []
+        for module, call in self.lens.callers(name):
+            if call.receiver == "super()" or is_test(module):
+                continue
+            if call.receiver == "self" and own_class is not None and owner is not None:
+                meant = self.entered.reaches(*own_class, module, name) or self.entered.beside(
+                    own_class[2], owner, module, name
+                )
+            else:
+                meant = owner is None or self.meant_for(module, call.receiver, owner)
+            if meant:
+                found.append(shape(call))
+        return found
 
     def meant_for(self, module: str, receiver: str, owner: Symbol) -> bool:
         """Whether a call on a receiver in a module may reach an object of a class."""
@@ -162,8 +193,12 @@ class StandIns(Calling):
                 return True
             return any(self.related(self.lens.find(module, each), owner) for each in record.classes)
         spellings = self.evaluator.known_as.get(receiver, ())
-        if is_weak(receiver) or not spellings:
+        if is_weak(receiver):
             return True
+        if not spellings:
+            # ``ngram_cache.get()``: where exactly one class has that name, it is that one
+            named = self.evaluator.by_class_name(receiver).alternatives
+            return not named or self.related(named[0][1], owner)
         return any(self.related(self.lens.parse(each), owner) for each in spellings)
 
     def related(self, one: Symbol | None, other: Symbol) -> bool:
@@ -218,7 +253,7 @@ class StandIns(Calling):
         plain = record.kind not in ("property", "overload") and not record.wrapped
         if not plain or target.kind == "property" or record.stub:
             return Outcome(Status.OK, found=(target,))
-        return self.accepts(record, target, 0, True)
+        return self.accepts(record, target, 0, True, (index, qual, bases) if complete else None)
 
     def still_called(self, name: str, bases: Sequence[Symbol]) -> bool:
         """Whether the release may still call something of that name on an object of a class.

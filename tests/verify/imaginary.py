@@ -65,6 +65,7 @@ def same(a, b=1): return a
     + """
 class Pool:
     def copy(self, rows): return rows
+    def put(self, layer, loc): return loc
     def old_hook(self): raise NotImplementedError()
     def plain(self): return 1
 class Linker(ABC):
@@ -85,6 +86,45 @@ class Core:
         self.pool.old_hook()
         self.pool.plain()
         return self.spec.draft()
+""",
+    "srt/loop.py": BASE
+    + """
+class Loop:
+    def run(self): return self.round()
+    def round(self): return self.turn(1)
+    def turn(self, row): return row
+class Rack:
+    def hang(self, row): return row
+class Side(Rack):
+    def go(self): return self.hang(1)
+class Hook:
+    def tie(self, row): return row
+class Middle(Hook):
+    def tie(self, row, deep=False): return row
+class Low(Middle):
+    def go(self): return self.tie(1)
+class RowIndex:
+    def lookup(self, rows, deep): return rows
+class Store:
+    def lookup(self, rows): return rows
+def search(row_index, store):
+    row_index.lookup([1], True)
+    store.lookup([1])
+""",
+    "srt/stats.py": BASE
+    + """
+class Stats:
+    def mark(self): return 1
+class Sealed:
+    data: bytes = b''
+@dataclasses.dataclass
+class Item:
+    stats: Optional[Stats] = None
+def make(a): return a
+def counted(a) -> Tuple[int, int, int]: return make(a)
+def shorter(a) -> Tuple[int, int, int]: return make(a)
+class Way(enum.Enum):
+    FIRST = 1
 """,
     "srt/target.py": "class Runner:\n    def step(self): return 1\n    def other(self): return 1\n",
     "srt/tables.py": "TABLE = {'alpha': 1, 'beta': 2}\n",
@@ -194,8 +234,9 @@ def same(a, b=1, c=None): return a
     + """
 class Pool:
     def copy(self, rows, mask=None): return rows
+    def put(self, layer, loc): return loc
     def new_hook(self, phase): raise NotImplementedError()
-    def plain(self): return 1
+    def plain(self, kept=0): return 1
 class Linker(ABC):
     @abstractmethod
     def load(self): ...
@@ -218,6 +259,52 @@ class Core:
         self.spec.future_map(1)
         return self.spec.draft()
 """,
+    "srt/loop.py": BASE
+    + """
+class Loop:
+    def run(self): return self.round()
+    def round(self): return self.turn(1, deep=True)
+    def turn(self, row, deep=False): return row
+class Rack:
+    def hang(self, row, deep=False): return row
+class Side(Rack):
+    def go(self): return self.hang(1, True)
+class Hook:
+    def tie(self, row, deep=False): return row
+class Middle(Hook):
+    def tie(self, row, deep=False): return row
+class Low(Middle):
+    def go(self): return self.tie(1, True)
+class RowIndex:
+    def lookup(self, rows, deep): return rows
+class Store:
+    def lookup(self, rows, deep=False): return rows
+def search(row_index, store):
+    row_index.lookup([1], True)
+    store.lookup([1])
+""",
+    "srt/stats.py": BASE
+    + """
+class Stats:
+    def mark(self): return 1
+class Sealed:
+    data: bytes = b''
+@dataclasses.dataclass
+class Item:
+    stats: Optional[Sealed] = None
+def make(a): return a
+def counted(a) -> Tuple[int, int]: return make(a)
+def shorter(a) -> Tuple[int, int]: return make(a)
+def total():
+    one, two, three = counted(1)
+    return one
+class Way:
+    @classmethod
+    def register(cls, name): setattr(cls, name, cls())
+def register_way(name): Way.register(name)
+register_way("FIRST")
+""",
+    "srt/test_pool.py": "def test_plain(pool):\n    pool.plain(kept=1)\n",
     "srt/target.py": "class Runner:\n    def other(self): return 1\n",
     "srt/tables.py": "TABLE = {'alpha': 1}\n",
     "srt/settings.py": "import os\nB = os.environ.get('SGLANG_KEPT')\n",
@@ -271,7 +358,31 @@ symbol = "sglang.srt.meaning:shifted"
 role = "caller"
 argument = "rows"
 position = 0
+unless_type = ["Rows"]
 unless_mentions = ["Rows"]
+""",
+    "written": """
+[contract]
+id = "written"
+title = "Where rows are written"
+target = "sglang.srt.pool:Pool"
+provider = "sglang"
+sglang = ">=0.5.1"
+consumer = "backend"
+
+[[behaviours]]
+id = "loc-is-a-record"
+sglang = ">=0.5.2"
+was = "loc is a tensor"
+now = "loc is a record"
+use = "loc.rows"
+severity = "error"
+[behaviours.on]
+symbol = "sglang.srt.pool:Pool.put"
+role = "overrider"
+argument = "loc"
+position = 1
+unless_mentions = ["Record"]
 """,
     "spec": """
 [contract]
@@ -317,9 +428,21 @@ LISTED = (
         "import dataclasses\nHAS = 'lost_field' in [f.name for f in dataclasses.fields(Batch)]",
         "HAS",
     ),
+    ("", "all(hasattr(b, name) for name in ('kept', 'lost_field'))"),
+    ("", "any(hasattr(b, name) for name in ('never', 'lost_field'))"),
+    ("def has(thing, name):\n    return hasattr(thing, name)", "has(b, 'lost_field')"),
+    (
+        "def has(thing):\n    if hasattr(thing, 'lost_field'):\n        return True\n"
+        "    return False",
+        "has(b)",
+    ),
+    ("HAS = {'lost': hasattr(Batch, 'lost_field')}", "HAS['lost']"),
+    ("class Own(Batch):\n    lost_field = 1", "type(b) is Own"),
 )
 """Ways to ask whether a name is listed: what stands before, and the question."""
 
+_PUT = "    def put(self, layer, loc):\n"
+_TURN = "    def turn(self, row): return row\n"
 _POOL = "    def copy(self, rows, mask=None): return rows\n"
 
 FIXTURES: dict[str, Fixture] = {
@@ -407,6 +530,10 @@ FIXTURES: dict[str, Fixture] = {
             ),
             at(
                 "batch:Batch",
+                "def f(b: Batch):\n    return [getattr(b, each) for each in ('kept', 'lost_field')]",
+            ),
+            at(
+                "batch:Batch",
                 "class Own:\n    def g(self, b):\n        return b.lost_field\n"
                 "    def f(self, b: Batch):\n        return self.g(b)",
             ),
@@ -463,6 +590,22 @@ FIXTURES: dict[str, Fixture] = {
             ),
             at(
                 "batch:Batch",
+                "def f(b: Batch):\n    for name in ('lost_field', 'kept'):\n"
+                "        if hasattr(b, name):\n            return getattr(b, name)",
+            ),
+            at(
+                "batch:Batch",
+                "def f(b: Batch):\n    for name in ('lost_field', 'kept'):\n"
+                "        try:\n            return getattr(b, name)\n"
+                "        except AttributeError:\n            continue",
+            ),
+            at(
+                "batch:Batch",
+                "def f(b: Batch):\n    if not hasattr(b, 'lost_field'):\n"
+                "        b.lost_field = 0\n    return b.lost_field",
+            ),
+            at(
+                "batch:Batch",
                 "ABSENT = object()\ndef f(b: Batch):\n"
                 "    rows = getattr(b, 'lost_field', ABSENT)\n"
                 "    if rows is not ABSENT:\n        return b.lost_field\n    return b.kept",
@@ -477,8 +620,17 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("batch:Batch", "def f(b: Batch):\n    return b.lost_method()"),
             at("batch:Batch", "def f(kept):\n    b = Batch(kept, 1)\n    return b.lost_method()"),
+            at("stats:Item", "def f(item: Item):\n    return item.stats.mark()"),
         ),
-        (at("batch:Batch", "def f(b: Batch):\n    return b.kept_method()"),),
+        (
+            at("batch:Batch", "def f(b: Batch):\n    return b.kept_method()"),
+            # what an annotation says is not all there is where the plugin puts something else
+            at(
+                "stats:Item, Stats",
+                "def g(item: Item):\n    item.stats = Stats()\n\n\n"
+                "def f(item: Item):\n    return item.stats.mark()",
+            ),
+        ),
     ),
     "method-renamed": Fixture(
         (at("batch:Batch", "def f(b: Batch):\n    return b.before_rename(1, 2)"),),
@@ -498,6 +650,9 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("batch:Phase", "x = [Phase.ONE, Phase.TWO.name, Phase.TWO.value, Phase['ONE']]"),
             at("batch:Phase", "x = getattr(Phase, 'LEFT', Phase.TWO)"),
+            at("batch:Phase", "x = Phase.LEFT if 'LEFT' in Phase.__members__ else Phase.TWO"),
+            at("batch:Phase", "x = Phase.LEFT if 'LEFT' in [m.name for m in Phase] else Phase.TWO"),
+            at("stats:Way", "x = Way.FIRST"),
         ),
     ),
     "parameter-removed": Fixture(
@@ -505,11 +660,28 @@ FIXTURES: dict[str, Fixture] = {
             at("calls:fewer", "fewer(1, extra=2)"),
             at("calls:fewer", "fewer(1, 2, 3)"),
             at("calls:fewer", "kw = dict(extra=1)\nfewer(1, **kw)"),
+            at("calls:fewer", "kw = {}\nkw['extra'] = 1\nfewer(1, **kw)"),
+            at(
+                "calls:fewer",
+                "import inspect\nkw = {}\nif 'b' in inspect.signature(fewer).parameters:\n"
+                "    kw['extra'] = 1\nfewer(1, **kw)",
+            ),
             "from functools import partial\n" + at("calls:fewer", "f = partial(fewer, extra=3)"),
         ),
         (
             at("calls:fewer", "fewer(1, 2)"),
             at("calls:fewer", "def f(*a, **k):\n    return fewer(*a, **k)"),
+            at(
+                "calls:fewer",
+                "import inspect\nkw = {}\nif 'extra' in inspect.signature(fewer).parameters:\n"
+                "    kw['extra'] = 1\nfewer(1, **kw)",
+            ),
+            at(
+                "calls:fewer",
+                "import inspect\nkw = dict(extra=1)\n"
+                "if 'extra' not in inspect.signature(fewer).parameters:\n    kw.pop('extra')\n"
+                "fewer(1, **kw)",
+            ),
             at(
                 "calls:fewer",
                 "import inspect\nif 'extra' in inspect.signature(fewer).parameters:\n"
@@ -547,8 +719,14 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("calls:pair", "a, b = pair(1)"),
             at("answers:ask", "async def f(x):\n    out = await ask(x)\n    return out.success"),
+            at("stats:shorter", "a, b, c = shorter(1)"),
         ),
-        (at("calls:pair", "a, *rest = pair(1)"), at("calls:pair", "a = pair(1)")),
+        (
+            at("calls:pair", "a, *rest = pair(1)"),
+            at("calls:pair", "a = pair(1)"),
+            # the release takes three itself: its annotation is wrong
+            at("stats:counted", "a, b, c = counted(1)"),
+        ),
     ),
     "override-signature": Fixture(
         (
@@ -557,11 +735,23 @@ FIXTURES: dict[str, Fixture] = {
             at(
                 "stepper:Stepper", "class Own(Stepper):\n    def begin(self, memory): return memory"
             ),
+            at("loop:Loop", f"class Own(Loop):\n{_TURN}"),
+            at("loop:Rack", "class Own(Rack):\n    def hang(self, row): return row"),
+            at(
+                "loop:Loop",
+                f"class Own(Loop):\n{_TURN}    def run(self): return super().run()",
+            ),
         ),
         (
             at("pool:Pool", "class Own(Pool):\n" + _POOL),
             at("pool:Pool", "class Own(Pool):\n    def copy(self, *a, **k):\n        return a"),
             at("pool:Pool", "class Own(Pool):\n    def plain(self):\n        return 2"),
+            # nobody who runs on such an object calls it as the new release does
+            at("loop:Loop", f"class Own(Loop):\n{_TURN}    def round(self): return self.turn(2)"),
+            at("loop:Loop", f"class Own(Loop):\n{_TURN}    def run(self): return self.turn(2)"),
+            at("loop:Hook", "class Own(Hook):\n    def tie(self, row): return row"),
+            # a name of which there is one class, and another one than this
+            at("loop:Store", "class Own(Store):\n    def lookup(self, rows): return rows"),
         ),
     ),
     "override-orphaned": Fixture(
@@ -572,6 +762,10 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("stranger:Stranger", "class Own(Stranger):\n    def advance(self): return 3"),
             at("pool:Pool", "class Own(Pool):\n    def its_own(self):\n        return 1"),
+            at(
+                "batch:Batch",
+                "class Own(Batch):\n    @property\n    def lost_field(self):\n        return 1",
+            ),
         ),
     ),
     "hook-missing": Fixture(
@@ -684,8 +878,22 @@ FIXTURES: dict[str, Fixture] = {
         (at("calls:retiring", "f = retiring"),),
     ),
     "behaviour-changed": Fixture(
-        (at("meaning:shifted", "shifted([1])"),),
         (
+            at("meaning:shifted", "shifted([1])"),
+            at("pool:Pool", f"class Own(Pool):\n{_PUT}        return self.rows[loc]"),
+        ),
+        (
+            at("pool:Pool", f"class Own(Pool):\n{_PUT}        return getattr(loc, 'rows', loc)"),
+            at(
+                "pool:Pool",
+                f"class Own(Pool):\n{_PUT}        if not isinstance(loc, int):\n"
+                "            loc = loc.rows\n        return loc",
+            ),
+            at("pool:Pool", f"class Own(Pool):\n{_PUT}        raise RuntimeError('never written')"),
+            at(
+                "pool:Pool",
+                "class Own(Pool):\n    def put(self, layer, loc: 'Record'):\n        return loc",
+            ),
             at("meaning:shifted", "def f(Rows):\n    return shifted(Rows([1]))"),
             at("meaning:steady", "steady([1])"),
         ),

@@ -77,6 +77,13 @@ def test_a_swallowed_import_error_without_a_way_out_is_a_warning(check_text: Che
     assert finding.severity is Severity.WARNING
 
 
+def test_a_clause_on_an_argument_of_unknown_type_is_a_warning(check_text: CheckText) -> None:
+    head = "from sglang.srt.meaning import shifted\n"
+    [certain] = check_text(head + "shifted([1])\n")["0.5.2"]
+    [unproven] = check_text(head + "def f(rows):\n    return shifted(rows)\n")["0.5.2"]
+    assert (certain.severity, unproven.severity) == (Severity.ERROR, Severity.WARNING)
+
+
 def test_an_import_error_that_is_raised_again_is_an_error(check_text: CheckText) -> None:
     text = (
         "try:\n    from sglang.srt.names import dropped\n"

@@ -488,11 +488,20 @@ class Constants(Asked):
                 made = self.frame(index, held, None)
                 if made is None:
                     return False
-                returns = self.files[made.file].functions[made.function].returns
-                return bool(returns) and any(
-                    self._pure(made.file, each, depth + 1) for each in returns
+                own = self.files[made.file].functions[made.function]
+                return any(self._pure(made.file, each, depth + 1) for each in own.returns) and all(
+                    self._pure_guard(made.file, each, depth + 1) for each in own.return_guards
                 )
         return held[0] in _PURE
+
+    def _pure_guard(self, index: int, guard: int, depth: int) -> bool:
+        """Whether no surface is asked for the conditions that something stands under."""
+        while guard:
+            record = self.files[index].guards[guard]
+            if record.kind == "if" and not self._pure(index, record.condition, depth):
+                return False
+            guard = record.parent
+        return True
 
     def went(self, index: int, attempt: int) -> bool | None:
         """Whether a ``try`` goes through: False where something in it is certainly missing."""

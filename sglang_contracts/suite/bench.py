@@ -10,47 +10,24 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sglang_contracts.contract.layout import layout
 from sglang_contracts.live.build import Geometry
 from sglang_contracts.suite import oracle
+from sglang_contracts.suite.passes import Pass, Request, Step, noise
 from sglang_contracts.suite.script import Cell, Turn
 from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
+from sglang_contracts.suite.watched import LAYERS, Watched
 
 if TYPE_CHECKING:
     from sglang_contracts.suite.context import Context
 
-LAYERS = 2
 SLOTS = 512
 REQUESTS = 24
 CONTEXT = 384
-
-
-_BANK = 1 << 19
-
-
-@functools.cache
-def _bank() -> Any:
-    """Normally distributed numbers, drawn once: data of requests are windows on them."""
-    import torch
-
-    return torch.randn(_BANK, generator=torch.Generator().manual_seed(20))
-
-
-def noise(shape: Sequence[int], seed: int) -> Any:
-    """A float32 tensor of unit variance that is the same for the same arguments: do not write."""
-    count = math.prod(shape)
-    bank = _bank()
-    if count > _BANK // 2:
-        bank = bank.repeat(2 * count // _BANK + 1)
-    start = (seed * 2654435761) % (bank.numel() - count)
-    return bank[start : start + count].view(*shape)
 
 
 def _extremes_last(numbers: list[int]) -> list[int]:
@@ -59,103 +36,7 @@ def _extremes_last(numbers: list[int]) -> list[int]:
     return [*(n for n in numbers if n not in edges), *reversed(edges)]
 
 
-@dataclass
-class Request:
-    """One request's book.
-
-    Attributes:
-        number: Its number in the script; its data derive from it.
-        row: Its row of the request pool.
-        slots: The slot of each of its tokens, in order.
-        shared: How many of the first belong to another request.
-        q: Layer → queries of each position, ``[CONTEXT, Hq, D]``, on the host.
-        k: Layer → keys, ``[CONTEXT, Hkv, D]``.
-        v: Layer → values, ``[CONTEXT, Hkv, Dv]``.
-    """
-
-    number: int
-    row: int
-    slots: list[int] = field(default_factory=list)
-    shared: int = 0
-    q: list[Any] = field(default_factory=list)
-    k: list[Any] = field(default_factory=list)
-    v: list[Any] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Write:
-    """One call of a pool's writing method.
-
-    Attributes:
-        method: Its name.
-        layer: Layer it was told to write.
-        loc: The slots, on the host; None where the argument is no tensor.
-        loc_dtype: dtype of the slots as they came.
-        rows: Leading size of the keys.
-    """
-
-    method: str
-    layer: int
-    loc: tuple[int, ...] | None
-    loc_dtype: str
-    rows: int
-
-
-@dataclass
-class Step:
-    """One prepared batch.
-
-    Attributes:
-        mode: The forward mode.
-        batch: The ``ForwardBatch``.
-        requests: Its requests, in batch order.
-        starts: Tokens each had before.
-        counts: Tokens each gets.
-        loc: The slots of the new tokens, in batch order.
-    """
-
-    mode: str
-    batch: Any
-    requests: list[Request]
-    starts: list[int]
-    counts: list[int]
-    loc: list[int]
-
-
-@dataclass
-class Pass:
-    """One layer of one step: what went in, what came out, what happened to the pool.
-
-    Attributes:
-        step: The batch.
-        layer: Which layer.
-        q: Queries given, ``[T, Hq * D]``, as they were before the call (host).
-        k: Keys given, ``[T, Hkv * D]`` (host).
-        v: Values given, ``[T, Hkv * Dv]`` (host).
-        out: What the layer returned.
-        given: The tensor of queries that was handed over.
-        writes: The pool's writing methods that were called.
-        before: Keys and values of every layer when the bench last saw them, ``[slots, heads, dim]``
-            (host): what the backend did between two passes shows, too. Empty where the bench does
-            not look.
-        after: The same after.
-        touched: Fields of the batch, and inputs, that the call changed.
-    """
-
-    step: Step
-    layer: int
-    q: Any
-    k: Any
-    v: Any
-    out: Any
-    given: Any
-    writes: list[Write]
-    before: list[tuple[Any, Any]]
-    after: list[tuple[Any, Any]]
-    touched: list[str]
-
-
-class Bench:
+class Bench(Watched):
     """Pools, layers and one backend for a cell.
 
     Args:
@@ -188,10 +69,9 @@ class Bench:
         layer: Mapping[str, Any] = MappingProxyType({}),
         first: int = 0,
     ) -> None:
-        self.context, self.cell, self.seed, self.window = context, cell, seed, window
+        self.cell, self.window = cell, window
         self.looks, self.loud, self._layer_options = looks, loud, layer
         self.first = first
-        self._seen: list[tuple[Any, Any]] | None = None
         self.device = device or "cpu"
         builder = self.builder = context.builder
         subject = context.subject
@@ -213,23 +93,16 @@ class Bench:
         )
         self._random = random.Random(seed)  # noqa: S311 - test data
         self.request_pool = builder.request_pool(self.geometry)
-        self.pool = ask(
+        pool = ask(
             f"making the key/value pool for {cell.label}",
             builder.mha_pool,
             self.geometry,
             subject.kv_pool,
             **({"start_layer": first, "end_layer": first + LAYERS - 1} if first else {}),
         )
+        super().__init__(context, cell, seed, pool)
         self.scales = [(0.7 + 0.5 * layer) * dim**-0.5 for layer in range(LAYERS)]
         self.layers = [self._layer(index) for index in range(LAYERS)]
-        self.axes = [
-            layout(subject.capabilities.kv_layout),
-            layout(subject.capabilities.v_layout or subject.capabilities.kv_layout),
-        ]
-        self.writes: list[Write] = []
-        self._depth = 0
-        self.spying = True
-        self._spy()
         made = builder.allocator
         if subject.allocator is not None:  # the plugin's own: what it raises is the plugin's, too
             made = functools.partial(ask, f"making the allocator for {cell.label}", made)
@@ -258,96 +131,6 @@ class Bench:
         if self.window >= 0:
             more["sliding_window_size"] = self.window
         return self.builder.layer(self.geometry, self.first + index, **more)
-
-    def _spy(self) -> None:
-        """Note every call of a writing method of the pool, the outermost ones only."""
-        for name in dir(type(self.pool)):
-            if not (name.startswith("set_") and name.endswith("buffer")):
-                continue
-            method = getattr(self.pool, name)
-            if callable(method):
-                setattr(self.pool, name, self._noting(name, method))
-
-    def _noting(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        def noted(layer: Any, loc: Any, cache_k: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if self._depth == 0 and self.spying:
-                slots = getattr(loc, "loc", loc)
-                plain = slots.dim() == 1 if hasattr(slots, "dim") else False
-                with self.context.unobserved():
-                    self.writes.append(
-                        Write(
-                            name,
-                            int(getattr(layer, "layer_id", -1)),
-                            tuple(slots.tolist()) if plain else None,
-                            str(getattr(slots, "dtype", type(slots).__name__)).removeprefix(
-                                "torch."
-                            ),
-                            int(cache_k.shape[0]) if cache_k is not None else -1,
-                        )
-                    )
-            self._depth += 1
-            try:
-                if cache_k is None:
-                    return method(layer, loc, *args, **kwargs)
-                return method(layer, loc, cache_k, *args, **kwargs)
-            finally:
-                self._depth -= 1
-
-        return noted
-
-    # The pool, past its own methods.
-
-    def buffers(self, layer: int) -> tuple[Any, Any]:
-        """The raw buffers of a layer."""
-        return self.pool.k_buffer[layer], self.pool.v_buffer[layer]
-
-    def raw(self, layer: int) -> tuple[Any, Any]:
-        """Keys and values of a layer, ``[slots, heads, dim]``, copied to the host."""
-        with self.context.unobserved():
-            return tuple(
-                self._by_slot(buffer, axes).to("cpu", copy=True)
-                for buffer, axes in zip(self.buffers(layer), self.axes, strict=True)
-            )
-
-    def look(self) -> list[tuple[Any, Any]]:
-        """What the bench last saw in the pool, all layers; it looks now if it has seen nothing."""
-        if self._seen is None:
-            self._seen = [self.raw(layer) for layer in range(LAYERS)]
-        return self._seen
-
-    def forget(self) -> None:
-        """The pool has been changed by the bench itself: what was seen counts no more."""
-        self._seen = None
-
-    @staticmethod
-    def _by_slot(buffer: Any, axes: Any) -> Any:
-        if axes.paged:
-            order = [axes.axes.index(a) for a in ("page", "offset", "head", "dim")]
-            return buffer.permute(order).flatten(0, 1)
-        return buffer.permute([axes.axes.index(a) for a in ("slot", "head", "dim")])
-
-    def put(self, layer: int, slots: list[int], keys: Any, values: Any) -> None:
-        """Write keys and values to slots by raw index."""
-        self.forget()
-        with self.context.unobserved():
-            for buffer, axes, rows in zip(
-                self.buffers(layer), self.axes, (keys, values), strict=True
-            ):
-                rows = rows.to(buffer.device, buffer.dtype)
-                order = [a for a in axes.axes if a in ("head", "dim")]
-                for index, slot in enumerate(slots):
-                    row = rows[index] if order == ["head", "dim"] else rows[index].t()
-                    buffer[axes.index(slot, self.cell.page_size)] = row
-
-    def fill(self, seed: int | None = None) -> None:
-        """Give the whole pool old contents: large, finite, different in every slot."""
-        self.forget()
-        number = self.seed + 7 if seed is None else seed
-        with self.context.unobserved():
-            for layer in range(LAYERS):
-                for part, buffer in enumerate(self.buffers(layer)):
-                    old = noise(buffer.shape, number * 97 + layer * 2 + part) * 8
-                    buffer.copy_(old.to(buffer.dtype).to(buffer.device))
 
     # Batches.
 

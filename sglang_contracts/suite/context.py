@@ -176,6 +176,13 @@ class Context:
             points += [(dtype, page, head, dim) for page in found.page_sizes]
         return tuple(Cell(*point) for point in dict.fromkeys(points))
 
+    def page_cells(self) -> tuple[Cell, ...]:
+        """The simplest cell of each page size: where nothing else matters."""
+        found: dict[int, Cell] = {}
+        for cell in self.cells():
+            found.setdefault(cell.page_size, cell)
+        return tuple(found.values())
+
     def skip_part(self, reason: str) -> None:
         """Note that part of the running check does not apply."""
         if reason not in self.skips:

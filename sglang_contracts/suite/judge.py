@@ -10,8 +10,9 @@ from sglang_contracts.suite.violation import Violation, describe, expect
 
 if TYPE_CHECKING:
     from sglang_contracts.contract import Clause
-    from sglang_contracts.suite.bench import Bench, Pass
+    from sglang_contracts.suite.bench import Bench
     from sglang_contracts.suite.context import Context
+    from sglang_contracts.suite.passes import Pass
 
 
 def clause_of(context: Context, mode: str) -> Clause | None:

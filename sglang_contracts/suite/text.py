@@ -11,7 +11,8 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from sglang_contracts.suite import oracle
-from sglang_contracts.suite.bench import CONTEXT, LAYERS
+from sglang_contracts.suite.bench import CONTEXT
+from sglang_contracts.suite.watched import LAYERS
 
 if TYPE_CHECKING:
     from sglang_contracts.suite.bench import Bench

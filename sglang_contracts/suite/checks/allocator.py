@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sglang_contracts.suite.bench import LAYERS, Bench
+from sglang_contracts.suite.bench import Bench
 from sglang_contracts.suite.book import Book
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import SIMPLEST, Cell, _short
 from sglang_contracts.suite.violation import Inapplicable, ask, expect
+from sglang_contracts.suite.watched import LAYERS
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,10 +37,7 @@ class Run:
 def _cells(context: Context) -> tuple[Cell, ...]:
     if context.subject.allocator is None:
         raise Inapplicable("the plugin uses SGLang's own allocator")
-    found: dict[int, Cell] = {}
-    for cell in context.cells():
-        found.setdefault(cell.page_size, cell)
-    return tuple(found.values())
+    return context.page_cells()
 
 
 def runs(context: Context, cells: Sequence[Cell]) -> Any:
@@ -381,12 +379,9 @@ def _clear(context: Context) -> None:
 def _machine(context: Context) -> None:
     import torch
 
-    from sglang_contracts.suite.bench import noise
+    from sglang_contracts.suite.passes import noise
 
-    found: dict[int, Cell] = {}
-    for cell in context.cells():
-        found.setdefault(cell.page_size, cell)
-    cells = tuple(found.values())
+    cells = context.page_cells()
 
     def body(run: Run) -> None:
         bench = Bench(context, run.cell, slots=run.slots)

@@ -1,236 +1,28 @@
-"""What an attention backend must compute, and what it must call."""
+"""Level 3: what attention must compute, whatever the batch."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from sglang_contracts.suite import judge
-from sglang_contracts.suite.bench import CONTEXT, LAYERS, Bench, Pass
+from sglang_contracts.suite.bench import CONTEXT, Bench
+from sglang_contracts.suite.checks.passes import (
+    chunks,
+    compare,
+    decode,
+    extend,
+    mixed,
+    modes_of,
+    play,
+    prefix,
+    prefix_to_the_edge,
+)
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell, Script, Turn
 from sglang_contracts.suite.strategies import scripts
-from sglang_contracts.suite.violation import Inapplicable, describe, expect
-
-Judge = Callable[[Bench, Pass], None]
-
-
-def _extend(cell: Cell) -> Script:
-    page = min(cell.page_size, 64)
-    return Script((Turn("extend", ((0, page + 1), (1, 3))),), cell)
-
-
-def _decode(cell: Cell) -> Script:
-    page = min(cell.page_size, 64)
-    start = Turn("extend", ((0, page), (1, 2), (2, page - 1 or 1)))
-    return Script((start, Turn("decode", ((2, 1), (0, 1), (1, 1)))), cell)
-
-
-def _prefix(cell: Cell) -> Script:
-    page = cell.page_size
-    shared = page * max(1, 4 // page)
-    first = Turn("extend", ((0, shared + 1),))
-    return Script((first, Turn("extend", ((1, 3, 0, shared), (2, 2)))), cell)
-
-
-def _prefix_to_the_edge(cell: Cell) -> Script:
-    """Requests whose tokens, cached and new, fill their pages to the last slot."""
-    page = cell.page_size
-    first = Turn("extend", ((0, 2 * page),))
-    return Script((first, Turn("extend", ((1, page, 0, page), (2, page), (0, page)))), cell)
-
-
-def _chunks(cell: Cell) -> Script:
-    page = min(cell.page_size, 64)
-    turns = [Turn("extend", ((0, n), (1, 2))) for n in (1, page, 2 * page + 1)]
-    return Script(tuple(turns), cell)
-
-
-def _mixed(cell: Cell) -> Script:
-    page = min(cell.page_size, 64)
-    first = Turn("extend", ((0, page), (1, 3)))
-    return Script((first, Turn("mixed", ((2, 4), (0, 1), (1, 1)))), cell)
-
-
-def _run(
-    context: Context,
-    judges: Sequence[Judge],
-    plain: Callable[[Cell], Script] | Sequence[Callable[[Cell], Script]],
-    *,
-    only: Sequence[str] = (),
-    share: float = 1.0,
-    **strategy: Any,
-) -> None:
-    """Play scripts and hold their passes to ``judges``.
-
-    Args:
-        context: The check's surroundings.
-        judges: What each pass is held to.
-        plain: Scripts of each cell that are always tried.
-        only: Judge passes of these modes alone; empty: all.
-        share: Share of the profile's examples.
-        strategy: Passed to :func:`scripts`.
-    """
-    cells = context.cells()
-    makers = [plain] if callable(plain) else list(plain)
-
-    looks = any(judged in judge.ON_WHAT_CHANGED for judged in judges)
-
-    def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed, script.window, looks=looks)
-        for turn in script.turns:
-            for done in bench.run(turn):
-                if not only or done.step.mode in only:
-                    for judged in judges:
-                        judged(bench, done)
-        context.exercised(script)
-
-    first = [make(cell) for make in makers for cell in cells]
-    # Where a contract leaves a dtype open, the seed chooses: the simplest cell has the other, too.
-    first += [dataclasses.replace(make(cells[0]), seed=1) for make in makers]
-    context.explore(first, scripts(cells, **strategy), body, share)
-
-
-def _modes(context: Context, *wanted: str) -> tuple[str, ...]:
-    return tuple(m for m in wanted if m in context.subject.capabilities.modes)
-
-
-def _compare(bench: Bench, done: Pass) -> None:
-    bench.compare(done)
-
-
-# Level 2: the interface.
-
-
-@check(
-    "attention-backend.serves-every-declared-mode",
-    2,
-    "Every forward mode that the plugin declares is served, for every declared dtype and page size",
-    clauses=("attention-backend/init_forward_metadata",),
-    forbids_raising=True,
-    why="A field that this release no longer has raises in the first forward pass.",
-)
-def _serves(context: Context) -> None:
-    makers: list[Callable[[Cell], Script]] = []
-    for mode, make in (("extend", _extend), ("decode", _decode), ("mixed", _mixed)):
-        if mode in context.subject.capabilities.modes:
-            makers.append(make)
-    modes = _modes(context, "extend", "decode", "mixed")
-    _run(context, (), makers, modes=modes, sharing=False)
-
-
-@check(
-    "attention-backend.serves-an-idle-batch",
-    2,
-    "A batch without requests is prepared and gives an empty result",
-    needs=("mode:idle",),
-    clauses=("attention-backend/forward", "forward-modes/IDLE"),
-    forbids_raising=True,
-    why="A data-parallel rank with nothing to do takes part in every pass.",
-)
-def _idle(context: Context) -> None:
-    def body(cell: Cell) -> None:
-        bench = Bench(context, cell)
-        bench.run(Turn("extend", ((0, 3),)))
-        step = bench.step(Turn("idle"))
-        bench.prepare(step)
-        for layer in range(LAYERS):
-            done = bench.attend(step, layer)
-            judge.only_own_slots(bench, done)
-            expect(
-                done.out is None or done.out.numel() == 0,
-                f"an idle batch gives {describe(done.out)}, not an empty result",
-            )
-        context.exercised(Script((Turn("idle"),), cell))
-
-    context.explore(context.cells(), None, body)
-
-
-@check(
-    "attention-backend.result-has-contracted-shape",
-    2,
-    "The result has the dtype of the queries, shape [T, Hq * Dv] and their device",
-    clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
-    why="The next matrix product takes the result as it is.",
-)
-def _shape(context: Context) -> None:
-    modes = _modes(context, "extend", "decode", "mixed")
-    _run(context, (judge.returns,), (_extend, _decode), modes=modes)
-
-
-@check(
-    "attention-backend.writes-keys-once-a-layer",
-    2,
-    "Each layer writes its keys and values once, by set_kv_buffer, to out_cache_loc",
-    clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
-    why="A second write costs bandwidth, a missing one gives wrong text.",
-)
-def _writes(context: Context) -> None:
-    modes = _modes(context, "extend", "decode", "mixed")
-    _run(context, (judge.writes,), (_extend, _decode), modes=modes)
-
-
-@check(
-    "attention-backend.inputs-are-left-alone",
-    2,
-    "Queries, keys, values and the batch's vectors are not changed",
-    clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
-    why="The model and the scheduler go on using them.",
-)
-def _inputs(context: Context) -> None:
-    modes = _modes(context, "extend", "decode", "mixed")
-    _run(context, (judge.untouched,), (_extend, _decode), modes=modes, share=0.5)
-
-
-@check(
-    "attention-backend.save-kv-cache-is-obeyed",
-    2,
-    "With save_kv_cache=False nothing is written, and the result is the same",
-    clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
-    why="Where a fused kernel has written the cache already, a second write may clobber it.",
-)
-def _unsaved(context: Context) -> None:
-    def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed)
-        for turn in script.turns:
-            for done in bench.run(turn, save=False):
-                judge.writes(bench, done, saving=False)
-                judge.only_own_slots(bench, done, saving=False)
-                bench.compare(done, "the result without saving")
-        context.exercised(script)
-
-    cells = context.cells()
-    plain = [make(cell) for make in (_extend, _decode, _prefix) for cell in cells]
-    context.explore(plain, scripts(cells, modes=_modes(context, "extend", "decode")), body, 0.5)
-
-
-@check(
-    "attention-backend.serves-shared-keys",
-    2,
-    "A layer that is given no keys (k and v are None) attends to what the cache holds",
-    needs=("shared-keys",),
-    clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
-    forbids_raising=True,
-    why="Models that share a cache between layers pass None for all layers but the first.",
-)
-def _shared_keys(context: Context) -> None:
-    def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed)
-        for turn in script.turns:
-            for done in bench.run(turn, keys=False):
-                judge.writes(bench, done, saving=False)
-                judge.only_own_slots(bench, done, saving=False)
-                bench.compare(done, "the result on shared keys")
-        context.exercised(script)
-
-    cells = context.cells()
-    plain = [make(cell) for make in (_extend, _decode, _prefix) for cell in cells]
-    context.explore(plain, scripts(cells, modes=_modes(context, "extend", "decode")), body, 0.5)
-
-
-# Level 3: the meaning.
+from sglang_contracts.suite.violation import Inapplicable, expect
+from sglang_contracts.suite.watched import LAYERS
 
 
 @check(
@@ -242,7 +34,7 @@ def _shared_keys(context: Context) -> None:
     why="Every answer starts from it.",
 )
 def _prefill_oracle(context: Context) -> None:
-    _run(context, (_compare,), _extend, modes=("extend",))
+    play(context, (compare,), extend, modes=("extend",))
 
 
 @check(
@@ -254,7 +46,7 @@ def _prefill_oracle(context: Context) -> None:
     why="Every token but the first comes from it.",
 )
 def _decode_oracle(context: Context) -> None:
-    _run(context, (_compare,), _decode, only=("decode",), modes=("decode",), turns=5)
+    play(context, (compare,), decode, only=("decode",), modes=("decode",), turns=5)
 
 
 @check(
@@ -266,8 +58,8 @@ def _decode_oracle(context: Context) -> None:
     why="Chunked prefill runs decodes in the same batch.",
 )
 def _mixed_oracle(context: Context) -> None:
-    modes = _modes(context, "extend", "decode", "mixed")
-    _run(context, (_compare,), _mixed, only=("mixed",), modes=modes)
+    modes = modes_of(context, "extend", "decode", "mixed")
+    play(context, (compare,), mixed, only=("mixed",), modes=modes)
 
 
 @check(
@@ -279,8 +71,8 @@ def _mixed_oracle(context: Context) -> None:
     why="The radix cache hands out shared prefixes for every repeated system prompt.",
 )
 def _prefix_oracle(context: Context) -> None:
-    modes = _modes(context, "extend", "decode")
-    _run(context, (_compare,), (_prefix, _prefix_to_the_edge), modes=modes, sharing=True)
+    modes = modes_of(context, "extend", "decode")
+    play(context, (compare,), (prefix, prefix_to_the_edge), modes=modes, sharing=True)
 
 
 @check(
@@ -322,7 +114,7 @@ def _chunked(context: Context) -> None:
 
     cells = context.cells()
     drawn = scripts(cells, modes=("extend",), requests=3, chunks=True)
-    context.explore([_chunks(cell) for cell in cells], drawn, body, 0.5)
+    context.explore([chunks(cell) for cell in cells], drawn, body, 0.5)
 
 
 @check(
@@ -383,10 +175,7 @@ def _long(context: Context) -> None:
                 bench.compare(done, "the result of a long request")
         context.exercised(script)
 
-    found: dict[int, Cell] = {}
-    for cell in context.cells():
-        found.setdefault(cell.page_size, cell)
-    context.explore([plain(cell) for cell in found.values()], None, body)
+    context.explore([plain(cell) for cell in context.page_cells()], None, body)
 
 
 @check(
@@ -407,7 +196,7 @@ def _slices(context: Context) -> None:
         context.exercised(script)
 
     cells = context.cells()
-    plain = [make(cell) for make in (_extend, _decode, _prefix) for cell in cells]
+    plain = [make(cell) for make in (extend, decode, prefix) for cell in cells]
     context.explore(plain, None, body)
 
 
@@ -430,7 +219,7 @@ def _order(context: Context) -> None:
         )
         return Script(turns, cell)
 
-    _run(context, (_compare, judge.written), plain, modes=("decode",), turns=6, requests=6)
+    play(context, (compare, judge.written), plain, modes=("decode",), turns=6, requests=6)
 
 
 @check(
@@ -491,8 +280,8 @@ def _foreign(context: Context) -> None:
         context.exercised(script)
 
     cells = context.cells()
-    plain = [make(cell) for make in (_extend, _decode, _prefix) for cell in cells]
-    modes = _modes(context, "extend", "decode")
+    plain = [make(cell) for make in (extend, decode, prefix) for cell in cells]
+    modes = modes_of(context, "extend", "decode")
     context.explore(plain, scripts(cells, modes=modes, sharing=True), body, 0.5)
 
 
@@ -517,8 +306,8 @@ def _groups(context: Context) -> None:
                 bench.compare(done, "the result with grouped heads")
         context.exercised(script)
 
-    plain = [make(cell) for make in (_extend, _decode) for cell in cells]
-    context.explore(plain, scripts(cells, modes=_modes(context, "decode", "extend")), body, 0.3)
+    plain = [make(cell) for make in (extend, decode) for cell in cells]
+    context.explore(plain, scripts(cells, modes=modes_of(context, "decode", "extend")), body, 0.3)
 
 
 @check(
@@ -547,6 +336,6 @@ def _window(context: Context) -> None:
 
     cells = context.cells()
     drawn = scripts(
-        cells, modes=_modes(context, "extend", "decode"), chunks=True, windows=(1, 3, 7, 20)
+        cells, modes=modes_of(context, "extend", "decode"), chunks=True, windows=(1, 3, 7, 20)
     )
     context.explore([s for cell in cells for s in plain(cell)], drawn, body, 0.5)

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from sglang_contracts.suite.bench import LAYERS, Bench, Pass, Step
+from sglang_contracts.suite.bench import Bench
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.device import Watch, told, watched
+from sglang_contracts.suite.passes import Pass, Step
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell, Turn
 from sglang_contracts.suite.violation import Inapplicable, Violation, ask, expect
+from sglang_contracts.suite.watched import LAYERS
 
 _CLAUSES = (
     "attention-backend/init_cuda_graph_state",
@@ -197,13 +199,6 @@ def addresses(value: Any, path: str = "forward_metadata", depth: int = 4) -> dic
     return found
 
 
-def _cells(context: Context) -> tuple[Cell, ...]:
-    found: dict[int, Cell] = {}
-    for cell in context.cells():
-        found.setdefault(cell.page_size, cell)
-    return tuple(found.values())
-
-
 @contextlib.contextmanager
 def _place(context: Context) -> Iterator[Watch | None]:
     """The simulated device where there is one, else the CPU."""
@@ -256,7 +251,7 @@ def _replay(context: Context) -> None:
             for done in captured.replay(bench.step(_TURNS[1])):
                 bench.compare(done, "the replay after an eager pass")
 
-    context.explore(_cells(context), None, body)
+    context.explore(context.page_cells(), None, body)
 
 
 @check(
@@ -290,7 +285,7 @@ def _sizes(context: Context) -> None:
                 for done in captured[size].replay(bench.step(turn)):
                     bench.compare(done, f"the replay of the graph for {size}")
 
-    context.explore(_cells(context), None, body)
+    context.explore(context.page_cells(), None, body)
 
 
 @check(
@@ -310,7 +305,7 @@ def _writes(context: Context) -> None:
                 for done in captured.replay(step):
                     _landed(bench, done)
 
-    context.explore(_cells(context), None, body)
+    context.explore(context.page_cells(), None, body)
 
 
 def _landed(bench: Bench, done: Pass) -> None:
@@ -355,7 +350,7 @@ def _addresses(context: Context) -> None:
                     f"capture ({cell.label})",
                 )
 
-    context.explore(_cells(context), None, body)
+    context.explore(context.page_cells(), None, body)
 
 
 @check(
@@ -383,4 +378,4 @@ def _inside(context: Context) -> None:
             if bad:
                 raise Violation(f"inside a capture: {told(bad)} ({cell.label})")
 
-    context.explore(_cells(context), None, body)
+    context.explore(context.page_cells(), None, body)

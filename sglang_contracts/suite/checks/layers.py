@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from sglang_contracts.live.differences import symbol
-from sglang_contracts.suite.bench import LAYERS, Bench, Pass
+from sglang_contracts.suite.bench import Bench
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.oracle import TOLERANCE
+from sglang_contracts.suite.passes import Pass
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell, Turn
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violation, expect
+from sglang_contracts.suite.watched import LAYERS
 
 _CAP = 1.5
 _SINK = 1.25

@@ -7,12 +7,14 @@ from typing import Any
 
 from sglang_contracts.contract import variant
 from sglang_contracts.suite import judge
-from sglang_contracts.suite.bench import LAYERS, Bench, noise
-from sglang_contracts.suite.checks.attention import _decode, _extend, _modes, _prefix, _run
+from sglang_contracts.suite.bench import Bench
+from sglang_contracts.suite.checks.passes import decode, extend, modes_of, play, prefix
 from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.passes import noise
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, ask, describe, expect
+from sglang_contracts.suite.watched import LAYERS
 
 
 @check(
@@ -23,11 +25,11 @@ from sglang_contracts.suite.violation import Inapplicable, SubjectError, ask, de
     why="A displaced write is another request's mixed-up text.",
 )
 def _foreign(context: Context) -> None:
-    modes = _modes(context, "extend", "decode", "mixed")
-    _run(
+    modes = modes_of(context, "extend", "decode", "mixed")
+    play(
         context,
         (judge.only_own_slots,),
-        (_extend, _decode, _prefix),
+        (extend, decode, prefix),
         modes=modes,
         sharing=True,
         turns=5,
@@ -42,8 +44,8 @@ def _foreign(context: Context) -> None:
     why="The next pass and the prefix cache read them there.",
 )
 def _landed(context: Context) -> None:
-    modes = _modes(context, "extend", "decode", "mixed")
-    _run(context, (judge.written,), (_extend, _decode), modes=modes, turns=5)
+    modes = modes_of(context, "extend", "decode", "mixed")
+    play(context, (judge.written,), (extend, decode), modes=modes, turns=5)
 
 
 def _rows(bench: Bench, count: int, seed: int) -> tuple[Any, Any]:

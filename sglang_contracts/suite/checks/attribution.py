@@ -1,0 +1,153 @@
+"""Level 4: whose kernels ran, and who says so."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import logging
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sglang_contracts.suite.bench import Bench
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.script import Cell, Turn
+from sglang_contracts.suite.violation import Inapplicable, expect
+
+
+@contextlib.contextmanager
+def _counting(targets: dict[str, tuple[str, ...]]) -> Iterator[list[str]]:
+    """Note each call of the named functions.
+
+    Yields:
+        The path (``prefill`` or ``decode``) of each call, in order.
+    """
+    calls: list[str] = []
+    undo = []
+
+    def noting(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            calls.append(path)
+            return function(*args, **kwargs)
+
+        return noted
+
+    try:
+        for path, names in targets.items():
+            for name in names:
+                module, _, qual = name.partition(":")
+                holder: Any = importlib.import_module(module)
+                *parents, attribute = qual.split(".")
+                for parent in parents:
+                    holder = getattr(holder, parent)
+                function = getattr(holder, attribute)
+                setattr(holder, attribute, noting(path, function))
+                undo.append((holder, attribute, function))
+        yield calls
+    finally:
+        for holder, attribute, function in reversed(undo):
+            setattr(holder, attribute, function)
+
+
+@check(
+    "kernels.prefill-and-decode-take-their-own",
+    4,
+    "Prefill runs on the prefill kernels and decode on the decode kernels, once a layer each",
+    needs=("kernels", "mode:extend", "mode:decode"),
+    clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
+    why="One general path for both was unacceptably slow.",
+)
+def _kernels(context: Context) -> None:
+    targets = dict(context.subject.capabilities.kernels)
+    if set(targets) != {"prefill", "decode"}:
+        raise Inapplicable("'kernels' names only one of prefill and decode")
+
+    def body(cell: Cell) -> None:
+        try:
+            counting = _counting(targets)
+            with counting as calls:
+                bench = Bench(context, cell, looks=False)
+                turns = [(Turn("extend", ((0, 5), (1, 2))), "prefill")]
+                if context.subject.capabilities.prefix_cache:
+                    turns.append((Turn("extend", ((0, 3), (2, 4))), "prefill"))
+                turns.append((Turn("decode", ((1, 1), (0, 1))), "decode"))
+                for turn, wanted in turns:
+                    calls.clear()
+                    bench.run(turn)
+                    expect(
+                        bool(calls),
+                        f"{turn.mode} calls none of the declared kernels "
+                        f"({', '.join(targets[wanted])}; {cell.label})",
+                    )
+                    other = [path for path in calls if path != wanted]
+                    expect(
+                        not other,
+                        f"{turn.mode} runs {len(other)} of {len(calls)} launches on the "
+                        f"{other[0] if other else ''} kernel ({cell.label})",
+                    )
+        except (ImportError, AttributeError) as error:
+            raise Inapplicable(f"a declared kernel cannot be found: {error}") from error
+
+    context.explore(context.page_cells(), None, body)
+
+
+class _Records(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+@check(
+    "log.names-the-backend-of-each-request",
+    4,
+    "The log tells for each request which backend served it",
+    needs=("request-log",),
+    clauses=("forward-batch/rids",),
+    why="With two kinds of card behind one gateway nothing else tells who answered.",
+)
+def _log(context: Context) -> None:
+    capabilities = context.subject.capabilities
+    name = context.subject.settings.attention_backend or context.subject.settings.platform
+    if not name:
+        raise Inapplicable("the settings name no 'attention-backend' to look for in the log")
+    logger = logging.getLogger(capabilities.request_log)
+    word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+    has_ids = context.clause("forward-batch/rids") is not None
+
+    def body(cell: Cell) -> None:
+        records = _Records()
+        level = logger.level
+        logger.addHandler(records)
+        logger.setLevel(logging.INFO)
+        try:
+            bench = Bench(context, cell, looks=False)
+            for turn in (
+                Turn("extend", ((0, 5), (1, 2), (2, 3))),
+                Turn("decode", ((1, 1), (0, 1))),
+                Turn("extend", ((3, 4),)),
+            ):
+                bench.run(turn)
+                expect(
+                    any(word.search(line) for line in records.lines),
+                    f"after {turn.mode}, no line of the log {capabilities.request_log!r} names the "
+                    f"backend {name!r} ({len(records.lines)} lines)",
+                )
+                for number in [row[0] for row in turn.rows] if has_ids else ():
+                    served = re.compile(rf"request-{number}\b")
+                    lines = [line for line in records.lines if served.search(line)]
+                    expect(
+                        bool(lines) and all(word.search(line) for line in lines),
+                        f"after {turn.mode}, {len(lines)} lines of the log name request {number}, "
+                        f"and not all of them the backend {name!r}",
+                    )
+        finally:
+            logger.removeHandler(records)
+            logger.setLevel(level)
+
+    context.explore(context.page_cells()[:1], None, body)

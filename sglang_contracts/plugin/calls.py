@@ -41,12 +41,12 @@ class Calls(Conditions):
                     if isinstance(known, (ast.Tuple, ast.List)) and not any(
                         isinstance(e, ast.Starred) for e in known.elts
                     ):
-                        pass
+                        self.spread(record, known.elts)
                     continue
                 value = self.argument(arg)
                 if not record.star:
                     record.positional.append(value)
-                    record.names.append(arg.id if isinstance(arg, ast.Name) else "")
+                    record.names.append(guards.last_name(arg))
             for keyword in node.keywords:
                 if keyword.arg is None:
                     value = self.expr(keyword.value)
@@ -66,6 +66,14 @@ class Calls(Conditions):
             index = self.forms[key] = len(self.file.forms)
             self.file.forms.append(record)
         return index
+
+    def spread(self, record: Form, elements: list[ast.expr]) -> None:
+        """``*args`` whose elements stand in a display: they are passed one by one."""
+        record.star = False
+        with self.silently():
+            for each in elements:
+                record.positional.append(self.argument(each))
+                record.names.append(guards.last_name(each))
 
     def expand(self, record: Form, node: ast.expr) -> None:
         """``**kwargs`` whose keys stand in a display."""
@@ -236,7 +244,8 @@ class Calls(Conditions):
         value = self.nodes.add("call", callee, form)
         self.own_call(node, callee, form)
         if not self.quiet:
-            self.use(UseKind.CALL, value, node if not isinstance(func, ast.Attribute) else func)
+            where = node if not isinstance(func, ast.Attribute) else func
+            self.use(UseKind.CALL, value, where, count=self.awaiting.get(id(node), 0))
             self.registering(node, callee)
             self.optional(node, callee, form)
         return value

@@ -71,6 +71,7 @@ class Expressions(Calls):
 
     def ex_Attribute(self, node: ast.Attribute) -> int:
         self.mention(node.attr)
+        self.used_at_once(node.value)
         listed = self.listed(node)
         if listed:
             return listed
@@ -101,7 +102,13 @@ class Expressions(Calls):
         return value
 
     def ex_Await(self, node: ast.Await) -> int:
+        self.awaiting[id(node.value)] = 1
         return self.expr(node.value)
+
+    def used_at_once(self, node: ast.expr) -> None:
+        """What is made of a call's result needs the result itself, no coroutine."""
+        if isinstance(node, ast.Call):
+            self.awaiting.setdefault(id(node), -1)
 
     def ex_Starred(self, node: ast.Starred) -> int:
         self.expr(node.value)
@@ -113,6 +120,7 @@ class Expressions(Calls):
         return value
 
     def ex_Subscript(self, node: ast.Subscript) -> int:
+        self.used_at_once(node.value)
         base = self.expr(node.value)
         self.expr(node.slice)
         if base == UNKNOWN:

@@ -57,7 +57,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 9
+EXTRACT_VERSION = 10
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -179,7 +179,8 @@ class Use(msgspec.Struct, array_like=True):
     value: int = UNKNOWN
     """A second node: what is written, the replacement."""
     count: int = 0
-    """UNPACK: number of targets; FLAG: whether it has a value."""
+    """UNPACK: number of targets; FLAG: whether it has a value; CALL: 1 where the result is awaited,
+    -1 where it is used as it is."""
     text: str = ""
     """FLAG: its value."""
     function: int = -1
@@ -194,7 +195,7 @@ class Form(msgspec.Struct, array_like=True):
     positional: list[int] = []
     """Nodes of the positional arguments before any ``*args``."""
     names: list[str] = []
-    """How each positional argument is written, where it is a plain name."""
+    """The last name of each positional argument: ``mask`` of ``self.mask``; empty: it has none."""
     keywords: dict[str, int] = {}
     star: bool = False
     double_star: bool = False

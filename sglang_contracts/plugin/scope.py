@@ -147,6 +147,8 @@ class Core:
         self.defined: set[str] = set()
         self.frameworks: set[str] = set()
         self.closed: dict[int, Scope] = {}
+        self.awaiting: dict[int, int] = {}
+        """Calls (by identity) whose result is awaited (1), or used or dropped at once (-1)."""
         self.by_parameter: list[ByParameter] = []
         self.own_calls: list[OwnCall] = []
         self._askers: frozenset[str] | None = None

@@ -89,6 +89,7 @@ class Statements(Definitions):
 
     def do_Expr(self, node: ast.Expr) -> None:
         if id(node.value) not in self.docs:
+            self.used_at_once(node.value)
             self.expr(node.value)
 
     def do_Return(self, node: ast.Return) -> None:
@@ -97,6 +98,8 @@ class Statements(Definitions):
             self.returned(self.scope.function, value)
 
     def do_Assign(self, node: ast.Assign) -> None:
+        if any(isinstance(each, (ast.Tuple, ast.List)) for each in node.targets):
+            self.used_at_once(node.value)
         value = self.expr(node.value)
         for target in node.targets:
             self.assign(target, value, node.value)

@@ -67,6 +67,9 @@ WORDINGS: dict[str, Wording] = {
     "parameter-required": Wording(
         "{owner}() requires {last}", "pass {to}", "pass it where the release has it"
     ),
+    "parameter-moved": Wording(
+        "{last} of {owner}() stands in another place", "call it as {to}", "pass it by its name"
+    ),
     "keyword-only": Wording(
         "{last} of {owner}() can be passed by keyword only", "pass {to}", "pass it by its name"
     ),

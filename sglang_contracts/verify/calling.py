@@ -13,6 +13,7 @@ from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Shape, bound_to, misfit
 from sglang_contracts.verify.values import Value
 
+_AWAITABLE = ("Awaitable", "Coroutine", "Future", "Task", "AsyncIter", "AsyncGen", "Any")
 _RESHAPING = (
     "jit",
     "kernel",
@@ -44,8 +45,39 @@ class Calling(Lookups):
         ]
         if any(each.status is not Status.BROKEN for each in results):
             best = next(each for each in results if each.status is not Status.BROKEN)
+            if best.status is Status.OK and len(value.alternatives) == 1 and use.count:
+                best = self.awaited(value.alternatives[0], use.count) or best
             return best._replace(named=value.named)
         return results[0]._replace(named=value.named)
+
+    def awaited(self, called: tuple[object, ...], how: int) -> Outcome | None:
+        """A coroutine that is not awaited, or an ``await`` on what is none.
+
+        Args:
+            called: What is called.
+            how: 1 where the result is awaited, -1 where it is used as it is.
+        """
+        symbol = called[1]
+        if called[0] != "function" or not isinstance(symbol, Symbol):
+            return None
+        node = symbol.node
+        if not isinstance(node, Recorded) or node.decorators:
+            return None
+        if node.role & (Role.GENERATOR | Role.CONTEXT_MANAGER):
+            return None
+        is_async = bool(node.role & Role.ASYNC)
+        # without an annotation a plain function may hand on a coroutine of another's
+        plain = bool(node.returns) and not any(each in node.returns for each in _AWAITABLE)
+        if (how < 0 and is_async) or (how > 0 and not is_async and plain):
+            return Outcome(
+                Status.BROKEN,
+                "awaited",
+                symbol.name,
+                owner=symbol,
+                name=symbol.qual,
+                detail="coroutine" if is_async else "plain",
+            )
+        return None
 
     def exact_receiver(self, index: int, file: File, callee: int) -> bool:
         """Whether a method is called on what is certainly of that class: ``super()``, one's own."""
@@ -242,7 +274,31 @@ class Calling(Lookups):
                 Status.BROKEN, "misfit", name, owner=symbol, name=problem.name, detail=problem.what
             )
         mismatch = self.mismatch(symbol, name, parameters, index, form, given)
+        mismatch = mismatch or self.shifted(symbol, name, parameters, form)
         return mismatch or Outcome(Status.OK, found=(symbol,))
+
+    @staticmethod
+    def shifted(
+        symbol: Symbol, name: str, parameters: Sequence[Parameter], form: Form
+    ) -> Outcome | None:
+        """An argument that lands on another parameter than the one it is named after."""
+        positional = [each for each in parameters if each.kind <= ParameterKind.POSITIONAL]
+        places = {each.name: place for place, each in enumerate(positional)}
+        for place, given in enumerate(form.names[: len(positional)]):
+            other = places.get(given, place)
+            if other == place or positional[place].name == given or given in form.keywords:
+                continue
+            one, two = positional[place].annotation, positional[other].annotation
+            return Outcome(
+                Status.BROKEN,
+                "shift",
+                name,
+                owner=symbol,
+                name=given,
+                detail="types" if one and two and one != two else "",
+                new=positional[place].name,
+            )
+        return None
 
     def mismatch(
         self,
@@ -312,6 +368,8 @@ class Calling(Lookups):
     def unpacked(self, index: int, file: File, use: Use) -> Outcome:
         """The result of a call unpacked to several targets."""
         node = file.nodes[use.node]
+        if node[0] == "unpack" and file.nodes[node[1]][0] == "call":
+            return self.unpacked_within(index, file, use)
         if node[0] != "call":
             return UNKNOWN
         value = self.evaluator.value(index, node[1])
@@ -340,6 +398,29 @@ class Calling(Lookups):
             detail="object" if lengths == frozenset({0}) else "length",
             new=",".join(str(each) for each in sorted(lengths or ())),
             named=value.named,
+        )
+
+    def unpacked_within(self, index: int, file: File, use: Use) -> Outcome:
+        """A part of a result unpacked: ``(a, b), c = f()``."""
+        value = self.evaluator.value(index, use.node)
+        called = self.evaluator.value(index, file.nodes[file.nodes[use.node][1]][1])
+        if len(called.alternatives) != 1 or called.alternatives[0][0] != "function":
+            return UNKNOWN
+        symbol = called.alternatives[0][1]
+        lengths = {len(each[1]) for each in value.alternatives if each[0] == "tuple"}
+        if not lengths or len(lengths) != len(value.alternatives) or use.count < 0:
+            return UNKNOWN
+        if use.count in lengths:
+            return Outcome(Status.OK, found=(symbol,), named=called.named)
+        return Outcome(
+            Status.BROKEN,
+            "unpack",
+            symbol.name,
+            owner=symbol,
+            name=str(use.count),
+            detail="length",
+            new=",".join(map(str, sorted(lengths))),
+            named=called.named,
         )
 
     def lengths(self, symbol: Symbol) -> frozenset[int] | None:

@@ -22,7 +22,7 @@ from sglang_contracts.verify.values import Value
 UNSURE: Any = object()
 """A value that cannot be told."""
 
-_DEEPEST = 16
+DEEPEST = 16
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -44,7 +44,6 @@ _ANSWERS = frozenset(
     {"always", "never", "compare", "has", "has-named", "takes", "found", "registered"}
     | {"not", "and", "or", "went", "truth"}
 )
-_PURE = frozenset({"version", "text", "number", "literal", "always", "never"})
 
 
 class Frame(NamedTuple):
@@ -75,7 +74,7 @@ class Constants(Asked):
 
     def constant(self, index: int, node: int, frame: Frame | None = None, depth: int = 0) -> Any:
         """What a node is, as a Python value; :data:`UNSURE` where that cannot be told."""
-        if node == 0 or depth > _DEEPEST:
+        if node == 0 or depth > DEEPEST:
             return UNSURE
         held = self.files[index].nodes[node]
 
@@ -214,7 +213,7 @@ class Constants(Asked):
 
     def _result(self, frame: Frame, depth: int) -> Any:
         """What a call of a function of the plugin gives."""
-        if depth > _DEEPEST:
+        if depth > DEEPEST:
             return UNSURE
         return _agreed(
             [
@@ -279,7 +278,7 @@ class Constants(Asked):
         self, index: int, node: int, frame: Frame | None = None, depth: int = 0
     ) -> bool | None:
         """Whether a condition holds in the present release; None where that cannot be told."""
-        if node == 0 or depth > _DEEPEST:
+        if node == 0 or depth > DEEPEST:
             return None
         held = self.files[index].nodes[node]
         match held[0]:
@@ -347,7 +346,7 @@ class Constants(Asked):
         self, index: int, node: int, depth: int = 0, frame: Frame | None = None
     ) -> bool | None:
         """Whether a value is true; None where that cannot be told."""
-        if node == 0 or depth > _DEEPEST:
+        if node == 0 or depth > DEEPEST:
             return None
         held = self.files[index].nodes[node]
         match held[0]:
@@ -438,70 +437,6 @@ class Constants(Asked):
         if held[0] != "attr" or self.files[index].nodes[held[1]][0] not in ("self", "ownclass"):
             return None
         return self._own_method(index, self.files[index].nodes[held[1]][1], held[2])
-
-    def covered(
-        self, index: int, node: int, releases: Sequence[str]
-    ) -> tuple[bool | None, ...] | None:
-        """Where a condition holds that the release's number alone decides; None for any other."""
-        if not self._pure(index, node, 0):
-            return None
-        answers = tuple(self.supposing(each, index, node) for each in releases)
-        return None if all(each is None for each in answers) else answers
-
-    def supposing(self, release: str, index: int, node: int) -> bool | None:
-        """A condition that hangs on the number alone, in another release than the present."""
-        before, self.as_release = self.as_release, release
-        try:
-            return self.condition(index, node)
-        finally:
-            self.as_release = before
-
-    def _pure(self, index: int, node: int, depth: int) -> bool:
-        """Whether no surface is asked for a condition (but for whether ``sglang`` imports)."""
-        if node == 0 or depth > _DEEPEST:
-            return False
-        held = self.files[index].nodes[node]
-        match held[0]:
-            case "compare":
-                return True
-            case "not" | "truth":
-                return self._pure(index, held[1], depth + 1)
-            case "and" | "or":
-                return all(self._pure(index, each, depth + 1) for each in held[1:] if each)
-            case "own":
-                found = self.own_name(held[1], held[2]) if held[2] else None
-                return found is not None and self._pure(*found, depth + 1)
-            case "attr":
-                for each in self.value(index, held[1]).alternatives[:1]:
-                    if each[0] == "own-module":
-                        found = self.own_name(each[1], held[2])
-                        return found is not None and self._pure(*found, depth + 1)
-                    if each[0] in ("own-object", "own-class"):
-                        record = self.files[each[1]].classes.get(each[2])
-                        values = record.attributes.get(held[2], []) if record is not None else []
-                        return len(values) == 1 and self._pure(each[1], values[0], depth + 1)
-                return False
-            case "call":
-                callee = self.files[index].nodes[held[1]]
-                if callee[0] == "attr" and self.constant(index, callee[1]) is not UNSURE:
-                    return True
-                made = self.frame(index, held, None)
-                if made is None:
-                    return False
-                own = self.files[made.file].functions[made.function]
-                return any(self._pure(made.file, each, depth + 1) for each in own.returns) and all(
-                    self._pure_guard(made.file, each, depth + 1) for each in own.return_guards
-                )
-        return held[0] in _PURE
-
-    def _pure_guard(self, index: int, guard: int, depth: int) -> bool:
-        """Whether no surface is asked for the conditions that something stands under."""
-        while guard:
-            record = self.files[index].guards[guard]
-            if record.kind == "if" and not self._pure(index, record.condition, depth):
-                return False
-            guard = record.parent
-        return True
 
     def went(self, index: int, attempt: int) -> bool | None:
         """Whether a ``try`` goes through: False where something in it is certainly missing."""

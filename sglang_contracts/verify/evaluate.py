@@ -13,7 +13,7 @@ from sglang_contracts.surface.model import (
     Role,
 )
 from sglang_contracts.surface.resolve import Symbol
-from sglang_contracts.verify.constants import Constants
+from sglang_contracts.verify.coverage import Coverage
 from sglang_contracts.verify.values import (
     NOTHING,
     Alternative,
@@ -28,7 +28,7 @@ _OF_CONTAINERS = frozenset({"get", "pop", "popleft", "setdefault", "values", "it
 """Methods of containers that hand out what is held."""
 
 
-class Evaluator(Constants):
+class Evaluator(Coverage):
     """Works out nodes in one release after the other; see :meth:`move`."""
 
     def move(self, release: str) -> frozenset[str]:

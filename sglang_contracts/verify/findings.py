@@ -166,6 +166,10 @@ class Findings(Branches):
                 return self._type(case)
             case "retired":
                 return self._retired(case)
+            case "shift":
+                return self._shift(case)
+            case "awaited":
+                return self._awaited(case)
             case "result":
                 return self._result(case)
             case "unpack":

@@ -15,6 +15,11 @@ from sglang_contracts.verify.replacements import Replacements
 from sglang_contracts.verify.signature import text as signature_text
 from sglang_contracts.verify.timeline import Entry, Timeline
 
+_PASSES = {
+    "awaited": "SGLang awaits it: make it a coroutine",
+    "not-awaited": "SGLang does not await it: make it a plain function",
+}
+
 
 class Inherited(Misfits):
     """Words what the plugin's side owes and no longer gives."""
@@ -48,7 +53,8 @@ class Inherited(Misfits):
             suggestion=self.replacements.of_call(outcome.owner, outcome.name, new, after),
             role="override",
             new=self._signature(outcome.owner, after),
-            detail=f"SGLang passes {outcome.name}" if outcome.name else "",
+            detail=_PASSES.get(outcome.detail, "")
+            or (f"SGLang passes {outcome.name}" if outcome.name else ""),
         )
 
     def _override(self, case: Case) -> Finding | None:

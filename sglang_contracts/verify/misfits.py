@@ -121,6 +121,43 @@ class Misfits(Lost):
             role="call",
         )
 
+    def _shift(self, case: Case) -> Finding | None:
+        """A positional argument that lands on another parameter than it did."""
+        outcome = case.entry.outcome
+        if outcome.owner is None or case.last_ok is None:
+            return None
+        new = self.releases[case.at]
+        after = self.catalog.surface(new)
+        # of one type with what it lands on, it goes wrong silently; of another, it fails
+        worst = Severity.ERROR if outcome.detail == "types" else Severity.WARNING
+        return self._base(
+            case,
+            rule="parameter-moved",
+            severity=self._severity(case, worst),
+            symbol=f"{outcome.symbol}({outcome.name})",
+            locations=self._location(case),
+            suggestion=self.replacements.of_call(outcome.owner, outcome.name, new, after),
+            role="call",
+            detail=f"the argument lands on {outcome.new}",
+        )
+
+    def _awaited(self, case: Case) -> Finding | None:
+        """A coroutine where there was a result, or the other way round."""
+        outcome = case.entry.outcome
+        if outcome.owner is None or case.last_ok is None:
+            return None
+        now = outcome.detail == "coroutine"
+        return self._base(
+            case,
+            rule="return-changed",
+            severity=self._severity(case),
+            symbol=outcome.symbol,
+            locations=self._location(case),
+            suggestion=self.replacements.contract(outcome.symbol, self.releases[case.at]),
+            role="call",
+            detail="it is a coroutine: await it" if now else "it is no coroutine: do not await it",
+        )
+
     def _result(self, case: Case) -> Finding | None:
         """What was an object with attributes is a tuple now."""
         outcome = case.entry.outcome

@@ -143,6 +143,8 @@ class StandIns(Calling):
                     demands.append((problem, form))
                     continue
             if problem is None:
+                problem = _moved(own, theirs, form)
+            if problem is None:
                 fitting += 1
             else:
                 problems.append((problem, form))
@@ -253,7 +255,29 @@ class StandIns(Calling):
         plain = record.kind not in ("property", "overload") and not record.wrapped
         if not plain or target.kind == "property" or record.stub:
             return Outcome(Status.OK, found=(target,))
-        return self.accepts(record, target, 0, True, (index, qual, bases) if complete else None)
+        own = (index, qual, bases) if complete else None
+        fits = self.accepts(record, target, 0, True, own)
+        if fits.status is Status.BROKEN or record.is_generator or record.wrapped:
+            return fits
+        return self.waits(index, record, target) or fits
+
+    def waits(self, index: int, record: Function, target: Symbol) -> Outcome | None:
+        """An override that gives no coroutine where SGLang awaits one, or the other way round."""
+        node = target.node
+        assert isinstance(node, Recorded)
+        if node.role & (Role.GENERATOR | Role.CONTEXT_MANAGER) or node.decorators:
+            return None
+        theirs = bool(node.role & Role.ASYNC)
+        handed_on = any(self.files[index].nodes[each][0] == "call" for each in record.returns)
+        if theirs == record.is_async or (theirs and handed_on):
+            return None
+        return Outcome(
+            Status.BROKEN,
+            "override",
+            target.name,
+            owner=target,
+            detail="awaited" if theirs else "not-awaited",
+        )
 
     def still_called(self, name: str, bases: Sequence[Symbol]) -> bool:
         """Whether the release may still call something of that name on an object of a class.
@@ -346,3 +370,13 @@ class StandIns(Calling):
             return False
         short = qual.rsplit(".", 1)[-1]
         return any(short in file.mentions.get(-1, ()) for file in self.files)
+
+
+def _moved(own: Sequence[Parameter], theirs: Sequence[Parameter], form: Shape) -> Misfit | None:
+    """An own parameter that another of upstream's arguments lands on."""
+    ours = [each.name for each in own if each.kind <= ParameterKind.POSITIONAL]
+    names = [each.name for each in theirs if each.kind <= ParameterKind.POSITIONAL]
+    for name, other in zip(ours[: form.positional], names, strict=False):
+        if name != other and name in names and other not in ours:
+            return Misfit("moved", other)
+    return None

@@ -60,6 +60,10 @@ def pair(a): return (a, a)
 def typed(count: int): return count
 def retiring(): return 1
 def same(a, b=1): return a
+def put(rows, mask=None): return rows
+def waits(a) -> int: return a
+async def hurries(a) -> int: return a
+def inner(a) -> Tuple[Tuple[int, int], str]: return ((a, a), '')
 """,
     "srt/pool.py": BASE
     + """
@@ -179,6 +183,16 @@ class Answer:
     success: bool
 async def ask(x) -> Answer: return Answer(True)
 """,
+    "srt/loops.py": """
+class Loop:
+    def turn(self): return 1
+    async def stop(self): return 1
+    def move(self, rows, mask=None): return rows
+async def run(loop):
+    loop.turn()
+    await loop.stop()
+    loop.move(1, 2)
+""",
     "srt/filled.py": """
 THINGS = {}
 def register_thing(name):
@@ -229,6 +243,10 @@ def typed(count: Params): return count
 def retiring():
     raise RuntimeError('retiring() is gone: use calls.same() instead')
 def same(a, b=1, c=None): return a
+def put(rows, phase=None, mask=None): return rows
+async def waits(a) -> int: return a
+def hurries(a) -> int: return a
+def inner(a) -> Tuple[Tuple[int, int, int], str]: return ((a, a, a), '')
 """,
     "srt/pool.py": BASE
     + """
@@ -334,6 +352,16 @@ NEW["srt/stepper.py"] = (
 NEW["srt/answers.py"] = NEW["srt/answers.py"].replace(
     "-> Answer: return Answer(True)", "-> Tuple[bool, str]: return (True, '')"
 )
+NEW["srt/loops.py"] = """
+class Loop:
+    async def turn(self): return 1
+    def stop(self): return 1
+    def move(self, rows, phase=None, mask=None): return rows
+async def run(loop):
+    await loop.turn()
+    loop.stop()
+    loop.move(1, 2)
+"""
 NEW["srt/filled.py"] = NEW["srt/filled.py"].partition("@register_thing('beta')")[0]
 
 CONTRACTS = {
@@ -659,6 +687,7 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("calls:fewer", "fewer(1, extra=2)"),
             at("calls:fewer", "fewer(1, 2, 3)"),
+            at("calls:fewer", "args = (1, 2, 3)\nfewer(*args)"),
             at("calls:fewer", "kw = dict(extra=1)\nfewer(1, **kw)"),
             at("calls:fewer", "kw = {}\nkw['extra'] = 1\nfewer(1, **kw)"),
             at(
@@ -711,6 +740,17 @@ FIXTURES: dict[str, Fixture] = {
         (at("calls:needs", "needs(1)"),),
         (at("calls:same", "same(1)"), at("calls:needs", "def f(*a):\n    return needs(*a)")),
     ),
+    "parameter-moved": Fixture(
+        (
+            at("calls:put", "def f(rows, mask):\n    put(rows, mask)"),
+            at("calls:put", "def f(self, rows):\n    put(rows, self.mask)"),
+        ),
+        (
+            at("calls:put", "def f(rows, mask):\n    put(rows, mask=mask)"),
+            at("calls:put", "def f(rows, other):\n    put(rows, other)"),
+            at("calls:put", "def f(mask):\n    put(mask)"),
+        ),
+    ),
     "keyword-only": Fixture(
         (at("calls:named", "named(1, True)"),),
         (at("calls:named", "named(1, flag=True)"),),
@@ -718,10 +758,18 @@ FIXTURES: dict[str, Fixture] = {
     "return-changed": Fixture(
         (
             at("calls:pair", "a, b = pair(1)"),
+            at("calls:pair", "r = pair(1)\na, b = r"),
+            at("calls:inner", "(a, b), c = inner(1)"),
+            at("calls:waits", "def f():\n    waits(1)"),
+            at("calls:waits", "def f():\n    return waits(1).real"),
+            at("calls:hurries", "async def f():\n    return await hurries(1)"),
             at("answers:ask", "async def f(x):\n    out = await ask(x)\n    return out.success"),
             at("stats:shorter", "a, b, c = shorter(1)"),
         ),
         (
+            at("calls:waits", "import asyncio\nx = waits(1)\nasyncio.run(x)"),
+            at("calls:hurries", "x = hurries(1)"),
+            at("calls:inner", "(a, *b), c = inner(1)"),
             at("calls:pair", "a, *rest = pair(1)"),
             at("calls:pair", "a = pair(1)"),
             # the release takes three itself: its annotation is wrong
@@ -731,6 +779,9 @@ FIXTURES: dict[str, Fixture] = {
     "override-signature": Fixture(
         (
             at("pool:Pool", "class Own(Pool):\n    def copy(self, rows):\n        return rows"),
+            at("loops:Loop", "class Own(Loop):\n    def turn(self): return 2"),
+            at("loops:Loop", "class Own(Loop):\n    async def stop(self): return 2"),
+            at("loops:Loop", "class Own(Loop):\n    def move(self, rows, mask=None): return 2"),
             at("pool:Pool", "def mine(self, rows):\n    return rows\n\n\nPool.copy = mine"),
             at(
                 "stepper:Stepper", "class Own(Stepper):\n    def begin(self, memory): return memory"
@@ -744,6 +795,8 @@ FIXTURES: dict[str, Fixture] = {
         ),
         (
             at("pool:Pool", "class Own(Pool):\n" + _POOL),
+            at("loops:Loop", "class Own(Loop):\n    def turn(self): return super().turn()"),
+            at("loops:Loop", "class Own(Loop):\n    def move(self, rows, *rest): return 2"),
             at("pool:Pool", "class Own(Pool):\n    def copy(self, *a, **k):\n        return a"),
             at("pool:Pool", "class Own(Pool):\n    def plain(self):\n        return 2"),
             # nobody who runs on such an object calls it as the new release does

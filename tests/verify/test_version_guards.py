@@ -242,6 +242,10 @@ def test_a_gap_that_leaves_something_undone_is_a_warning(tmp_path: Path) -> None
         "if F == V('0.5.12'):\n    print(1)\nelif F == V('0.5.13'):\n    print(2)\n",
         "if F <= V('0.5.12'):\n    print(1)\n",
         "if F >= V('99'):\n    print(1)\n",
+        "DEBUG = False\nif DEBUG:\n    print(1)\n",
+        "def debug():\n    return False\nif debug():\n    print(1)\n",
+        "def has(x):\n    if hasattr(x, 'y'):\n        return True\n    return False\n"
+        "def f(b):\n    if has(b):\n        print(1)\n",
         "if F <= V('0.5.12'):\n    a = 1\nif F >= V('0.5.13'):\n    b = 2\n",
     ],
 )

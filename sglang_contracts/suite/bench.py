@@ -30,6 +30,16 @@ REQUESTS = 24
 CONTEXT = 384
 
 
+def longest(cell: Cell) -> int:
+    """Tokens that a request can have: several pages, of whatever size."""
+    return max(CONTEXT, 4 * cell.page_size)
+
+
+def _whole_pages(slots: int, page_size: int) -> int:
+    """``slots``, or a little more: whole pages, and enough of them for a few requests."""
+    return max(8, -(-slots // page_size)) * page_size
+
+
 def _extremes_last(numbers: list[int]) -> list[int]:
     """The largest and the smallest are taken first: edges are where displacement shows."""
     edges = [max(numbers), min(numbers)]
@@ -86,9 +96,9 @@ class Bench(Watched):
             num_layers=LAYERS,
             dtype=cell.dtype,
             page_size=cell.page_size,
-            size=-(-(slots or max(SLOTS, 20 * cell.page_size)) // cell.page_size) * cell.page_size,
+            size=_whole_pages(slots or max(SLOTS, 20 * cell.page_size), cell.page_size),
             max_requests=REQUESTS,
-            max_context=CONTEXT,
+            max_context=longest(cell),
             device=self.device,
         )
         self._random = random.Random(seed)  # noqa: S311 - test data
@@ -143,7 +153,7 @@ class Bench(Watched):
         for layer in range(LAYERS):
             for index, (name, heads, width) in enumerate(parts):
                 seed = ((self.seed * 131 + number) * 31 + layer) * 3 + index
-                data = noise((CONTEXT, heads, width), seed + 1)
+                data = noise((self.geometry.max_context, heads, width), seed + 1)
                 if name != "v":
                     data = data * self.loud
                 getattr(made, name).append(data.to(self.geometry.torch_dtype))

@@ -38,9 +38,9 @@ class Request:
         row: Its row of the request pool.
         slots: The slot of each of its tokens, in order.
         shared: How many of the first belong to another request.
-        q: Layer → queries of each position, ``[CONTEXT, Hq, D]``, on the host.
-        k: Layer → keys, ``[CONTEXT, Hkv, D]``.
-        v: Layer → values, ``[CONTEXT, Hkv, Dv]``.
+        q: Layer → queries of each position, ``[tokens, Hq, D]``, on the host.
+        k: Layer → keys, ``[tokens, Hkv, D]``.
+        v: Layer → values, ``[tokens, Hkv, Dv]``.
     """
 
     number: int

@@ -1,6 +1,7 @@
 """The reference on fakes: all that holds, holds. Every release: ``tox -e fakes``."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -120,3 +121,27 @@ def test_a_snippet_of_fixtures_fails_alone(fresh, tmp_path):
     assert (
         "Violation: attention-backend.decode-equals-the-oracle: the output differs" in alone.stderr
     )
+
+
+def test_pages_of_the_size_that_real_cards_have_are_certified(fresh, tmp_path):
+    """128 slots a page and more: whatever is tried must have room for several of them."""
+    table = (Path(__file__).parents[2] / "kunlun_backend" / "pyproject.toml").read_text()
+    table = table[table.index("[tool.sglang-contracts]") :]
+    declared = {
+        'dtypes = ["float32", "bfloat16", "float16"]': 'dtypes = ["bfloat16"]',
+        "page-sizes = [1, 16, 64]": "page-sizes = [128, 256]",
+        "heads = [[4, 2], [4, 4], [8, 1]]": "heads = [[6, 2]]",
+        "head-dims = [[16, 16], [32, 16]]": "head-dims = [[64, 64]]",
+    }
+    for before, after in declared.items():
+        assert before in table
+        table = table.replace(before, after)
+    (tmp_path / "cards.toml").write_text(table)
+    done, lines = suite(
+        *(fresh, tmp_path, "--sglang", "fake:0.5.21"),
+        *("--sglang-config", str(tmp_path / "cards.toml")),
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    outcomes = {line["result"]["outcome"] for line in lines if "result" in line}
+    assert outcomes == {"pass", "skip"}
+    assert "not exercised" not in done.stdout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sglang_contracts.suite import judge
-from sglang_contracts.suite.bench import CONTEXT, Bench
+from sglang_contracts.suite.bench import Bench, longest
 from sglang_contracts.suite.checks.passes import (
     chunks,
     compare,
@@ -159,16 +159,17 @@ def _long(context: Context) -> None:
     def plain(cell: Cell) -> Script:
         page = cell.page_size
         shared = 192 // page * page or page
-        turns = [Turn("extend", ((0, 257), (1, 130))), Turn("extend", ((2, 65),))]
+        most, first = longest(cell) - 2, max(257, page + 1)
+        turns = [Turn("extend", ((0, first), (1, 130))), Turn("extend", ((2, 65),))]
         if context.subject.capabilities.prefix_cache:
-            turns[1] = Turn("extend", ((2, 65, 0, shared), (0, CONTEXT - 257 - 2)))
+            turns[1] = Turn("extend", ((2, 65, 0, shared), (0, most - first)))
         else:
-            turns[0] = Turn("extend", ((0, CONTEXT - 2), (1, 130)))
+            turns[0] = Turn("extend", ((0, most), (1, 130)))
         decode = Turn("decode", ((0, 1), (1, 1), (2, 1)))
         return Script((*turns, decode, decode), cell)
 
     def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed, slots=1536)
+        bench = Bench(context, script.cell, script.seed, slots=max(1536, 8 * script.cell.page_size))
         for turn in script.turns:
             for done in bench.run(turn):
                 judge.written(bench, done)

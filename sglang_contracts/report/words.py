@@ -204,7 +204,10 @@ def what(finding: Finding) -> str:
     if finding.detail:
         text += f": {finding.detail}"
     elif finding.old and finding.new:
-        text += f": was {finding.old}, is {finding.new}"
+        if finding.clause and finding.rule in WORDINGS:  # a contract's sentences
+            text += f": before, {finding.old}; now, {finding.new}"
+        else:
+            text += f": was {finding.old}, is {finding.new}"
     return printable(text)
 
 
@@ -216,8 +219,12 @@ def fix(finding: Finding) -> str:
     suggested, note = finding.suggestion.symbol, finding.suggestion.note
     if " " in suggested and finding.suggestion.evidence == "contract":
         return printable(f"{suggested} ({note})" if note else suggested)  # advice, no symbol
-    if finding.suggestion.evidence == "signature" and note:
-        return printable(wording.fix.format(to=note))  # the note is the whole signature
+    if finding.suggestion.evidence == "signature" and note:  # the note is the whole signature
+        called = finding.role == "call" and finding.rule.startswith(("parameter-", "keyword-"))
+        return printable(f"call {note}" if called else wording.fix.format(to=note))
+    if finding.rule.startswith("parameter-") and not note:
+        suggested = re.sub(r"^[\w.]+\((\w+)\)$", r"\1", suggested)
+    suggested = suggested.removeprefix("flag:").removeprefix("env:")
     if note.endswith(f":{suggested}"):  # the note is the whole spelling of the suggestion
         if module_of(note) != module_of(finding.symbol):
             suggested = note

@@ -122,7 +122,9 @@ class Findings(Branches):
         severity = self._severity(case, Severity(clause.severity or "error"))
         if case.entry.outcome.detail == "may-be-set":
             severity = Severity.NOTE
-        elif case.entry.outcome.detail == "unproven":
+        if (
+            case.entry.outcome.symbol.startswith("env:") or case.entry.outcome.detail == "unproven"
+        ):  # nothing fails, it has no effect
             severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
         return self._base(
             case,

@@ -91,10 +91,18 @@ class Inherited(Misfits):
             severity=severity,
             symbol=found.name,
             locations=self._location(case),
-            suggestion=self.replacements.of_member(found, old, new)
-            or (Suggestion(replaced[0], "same-position") if replaced else None),
+            suggestion=self._not_own(case, self.replacements.of_member(found, old, new))
+            or self._not_own(case, Suggestion(replaced[0], "same-position") if replaced else None),
             role="override",
         )
+
+    def _not_own(self, case: Case, suggestion: Suggestion | None) -> Suggestion | None:
+        """A suggestion, unless the plugin's class overrides it already."""
+        qual = case.check.name.rpartition(".")[0]
+        own = self.files[case.check.file].classes[qual].methods
+        if suggestion is None or suggestion.evidence == "contract":
+            return suggestion
+        return None if suggestion.symbol.rpartition(".")[2] in own else suggestion
 
     @staticmethod
     def _duty_moved(found: Symbol, before: object, after: object) -> list[str]:

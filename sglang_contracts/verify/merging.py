@@ -35,10 +35,35 @@ def merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
             suggestion=worst.suggestion or less.suggestion,
         )
     ranked = sorted(
-        held.values(),
+        _patched(list(held.values())),
         key=lambda one: (-one.severity.rank, one.locations[:1], one.rule, one.symbol),
     )
     return tuple(_dedupe(ranked))
+
+
+_LOST = frozenset(
+    {"method-removed", "method-renamed", "field-removed", "field-renamed", "symbol-removed"}
+)
+
+
+def _patched(findings: list[Finding]) -> list[Finding]:
+    """What is read before it is patched is one break, not two."""
+    patches = {each.symbol: each for each in findings if each.rule == "patch-target-missing"}
+    kept: list[Finding] = []
+    for each in findings:
+        patch = patches.get(each.symbol)
+        if patch is None or each.rule not in _LOST or each.severity is not patch.severity:
+            kept.append(each)
+            continue
+        patches[each.symbol] = with_changes(
+            patch,
+            locations=tuple(sorted({*patch.locations, *each.locations})),
+            suggestion=patch.suggestion or each.suggestion,
+        )
+    return [patches.get(each.symbol, each) if each.rule in _PATCH else each for each in kept]
+
+
+_PATCH = frozenset({"patch-target-missing"})
 
 
 def _dedupe(ranked: Sequence[Finding]) -> list[Finding]:
@@ -46,7 +71,16 @@ def _dedupe(ranked: Sequence[Finding]) -> list[Finding]:
     kept: list[Finding] = []
     said: dict[str, set[tuple[str, int]]] = {}
     clauses: set[tuple[str, str, tuple[Location, ...]]] = set()
+    overridden = {
+        (each.symbol, place.file)
+        for each in ranked
+        if each.rule == "override-orphaned" and each.severity is not Severity.NOTE
+        for place in each.locations
+    }
     for each in ranked:
+        places_of = {(each.symbol, place.file) for place in each.locations}
+        if each.clause and each.rule in _LOST and places_of <= overridden:
+            continue  # said where the method stands
         if each.clause:  # one change, written down for each class that has the member
             key = (each.rule, each.symbol.rsplit(".", 1)[-1], each.locations)
             if key in clauses:

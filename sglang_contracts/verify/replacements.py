@@ -16,6 +16,9 @@ from sglang_contracts.verify.finding import Suggestion
 from sglang_contracts.verify.forms import Contracted, Forms
 from sglang_contracts.verify.likeness import likeness, nearness, neighbours, same_shape, words
 
+_CONTRACTED = 20
+"""How much a contract's word weighs against a name that is found again elsewhere."""
+
 
 class Replacements(Forms):
     """Suggestions between pairs of releases, each worked out once."""
@@ -190,6 +193,11 @@ class Replacements(Forms):
                 for place in after.places(name):
                     if ":" not in place and place not in old:
                         votes[place] = votes.get(place, 0) + 1
+                said = self.contract(f"{module}:{name}", after.release)
+                if said is not None and ":" in said.symbol and " " not in said.symbol:
+                    place = said.symbol.partition(":")[0]  # what mattered most in the module
+                    weight = _CONTRACTED if name in record.classes else 1
+                    votes[place] = votes.get(place, 0) + weight
         if votes:
             best = max(votes, key=lambda each: (votes[each], nearness(module, each), -len(each)))
             while "." in best:  # a whole new package is named by its top
@@ -305,6 +313,8 @@ class Replacements(Forms):
                         evidence = "same-position"
             elif alike < (0.55 if symbol.kind == "enum-member" else 0.7):
                 continue
+            if words(name) == words(other):
+                score += 0.5  # one for all, or all for one
             if (symbol.kind in ("method", "property")) != (found.kind in ("method", "property")):
                 score -= 0.15
             if other.startswith("_") and not name.startswith("_"):

@@ -68,7 +68,7 @@ def command(
     PATH is a source tree, a .py file or a wheel, DIST the name of an installed distribution.
     Nothing of it is imported, nor of SGLang. Without --release or --releases: the releases that
     the plugin's settings name as supported, and the newest recorded one; without settings the
-    newest ten minor releases.
+    newest ten minors (X.Y.Z) with their post releases.
     """
     from sglang_contracts.cli.index import index_notes
     from sglang_contracts.cli.progress import working

@@ -17,7 +17,9 @@ from sglang_contracts.verify.finding import (
     Suggestion,
     Verdict,
 )
+from sglang_contracts.verify.forms import said_by
 from sglang_contracts.verify.mining import mine
+from sglang_contracts.verify.replacements import Replacements
 
 if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog, Surface
@@ -49,7 +51,12 @@ def diff(
     before, after = catalog.surface(old), catalog.surface(new)
     if symbols is not None:
         wanted = sorted(set(symbols))
-        findings = [each for each in (_symbol(name, before, after) for name in wanted) if each]
+        replacements = Replacements(catalog, said_by(contracts))
+        findings = [
+            each
+            for name in wanted
+            if (each := _symbol(name, before, after, replacements)) is not None
+        ]
         return _report(old, new, findings, len(wanted))
     findings = []
     compared = 0
@@ -159,7 +166,9 @@ def _behaviour(contract: Contract, clause: Clause, old: str, new: str) -> Findin
     )
 
 
-def _symbol(name: str, before: Surface, after: Surface) -> Finding | None:
+def _symbol(
+    name: str, before: Surface, after: Surface, replacements: Replacements
+) -> Finding | None:
     then, now = look_up(before, name), look_up(after, name)
     if (then is None and now is None) or (then and now and then.form == now.form):
         return None
@@ -176,7 +185,25 @@ def _symbol(name: str, before: Surface, after: Surface) -> Finding | None:
         role="use",
         old=then.form if then else "",
         new=now.form if now else "",
+        suggestion=_instead(name, before, after, replacements) if now is None else None,
     )
+
+
+def _instead(
+    name: str, before: Surface, after: Surface, replacements: Replacements
+) -> Suggestion | None:
+    """What took the place of something that a plugin uses."""
+    old, new = before.release, after.release
+    kind, _, bare = name.partition(":")
+    if kind == "env":
+        return replacements.of_variable(bare, old, new)
+    if kind == "flag":
+        releases = replacements.catalog.releases
+        return replacements.of_flag(bare, releases, releases.index(new))
+    found = before.parse(name)
+    if found is not None and found.owner is not None:
+        return replacements.of_member(found, old, new)
+    return replacements.of_symbol(name, found, old, new)
 
 
 def _report(old: str, new: str, findings: list[Finding], compared: int) -> Report:

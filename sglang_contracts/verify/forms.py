@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.surface.model import Function, Parameter, Role
@@ -12,12 +14,34 @@ from sglang_contracts.verify.finding import Suggestion
 from sglang_contracts.verify.likeness import closest, likeness, neighbours
 from sglang_contracts.verify.signature import text as signature_text
 
+if TYPE_CHECKING:
+    from sglang_contracts.contract import Clause, Contract
+
 _CALLED = re.compile(r"((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)\(")
 
 _FLAG = re.compile(r"--[a-z][\w-]+")
 
 Contracted = Callable[[str, str], "Suggestion | None"]
 """(symbol, release) → what a contract says replaces it."""
+
+
+def said_by(contracts: Sequence[Contract]) -> Contracted:
+    """Look-up of what contracts say replaces a symbol in a release."""
+    table: dict[str, list[Clause]] = {}
+    for contract in contracts:
+        for clause in contract.clauses:
+            if clause.replaced_by:
+                for symbol in clause.symbols:
+                    table.setdefault(symbol, []).append(clause)
+
+    def look(symbol: str, release: str) -> Suggestion | None:
+        for clause in table.get(symbol, ()):
+            said = clause.replacement(release)
+            if said is not None:
+                return Suggestion(said.use, "contract", note=said.note)
+        return None
+
+    return look
 
 
 class Forms:
@@ -183,4 +207,4 @@ class Forms:
 
 
 def _short(message: str) -> str:
-    return " ".join(message.split())[:160]
+    return textwrap.shorten(message, 160, placeholder=" ...")

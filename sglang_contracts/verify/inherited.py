@@ -53,8 +53,7 @@ class Inherited(Misfits):
             suggestion=self.replacements.of_call(outcome.owner, outcome.name, new, after),
             role="override",
             new=self._signature(outcome.owner, after),
-            detail=_PASSES.get(outcome.detail, "")
-            or (f"SGLang passes {outcome.name}" if outcome.name else ""),
+            detail=_PASSES.get(outcome.detail, "") or self._passed(case),
         )
 
     def _override(self, case: Case) -> Finding | None:
@@ -95,6 +94,14 @@ class Inherited(Misfits):
             or self._not_own(case, Suggestion(replaced[0], "same-position") if replaced else None),
             role="override",
         )
+
+    def _passed(self, case: Case) -> str:
+        """What SGLang passes: what broke it first, and what it is now where that is another."""
+        now = case.entry.outcome.name
+        began = self.timeline.entry(case.number, case.first).outcome.name
+        if not now:
+            return ""
+        return f"SGLang passes {now}" if began in ("", now) else f"SGLang passes {began} and {now}"
 
     def _not_own(self, case: Case, suggestion: Suggestion | None) -> Suggestion | None:
         """A suggestion, unless the plugin's class overrides it already."""

@@ -29,6 +29,9 @@ _ROLES = {
     UseKind.PROBE: "guard",
 }
 
+_LONGEST = 240
+"""Characters of a signature that a message shows."""
+
 
 class Case(NamedTuple):
     """A broken check in one release, with what history says."""
@@ -174,7 +177,9 @@ class Judging:
             return ""
         short = symbol.qual.removesuffix(".__init__").rsplit(".", 1)[-1]
         text = signature_text(short, parameters)
-        return text if len(text) <= 300 else text[:297] + "..."
+        if len(text) <= _LONGEST:
+            return text
+        return text[: text.rindex(", ", 0, _LONGEST)] + ", ...)"
 
 
 def with_changes(finding: Finding, **changes: object) -> Finding:

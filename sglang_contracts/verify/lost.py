@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -291,5 +292,5 @@ def _facts(found: Symbol | None) -> str:
     if found is None:
         return ""
     if isinstance(found.node, Attribute):
-        return found.node.annotation[:120]
+        return textwrap.shorten(found.node.annotation, 120, placeholder=" ...")
     return ""

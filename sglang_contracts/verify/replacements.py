@@ -17,7 +17,7 @@ from sglang_contracts.verify.forms import Contracted, Forms
 from sglang_contracts.verify.likeness import likeness, nearness, neighbours, same_shape, words
 
 _CONTRACTED = 20
-"""How much a contract's word weighs against a name that is found again elsewhere."""
+"""How much it weighs where the class went that a module is named after."""
 
 
 class Replacements(Forms):
@@ -185,6 +185,7 @@ class Replacements(Forms):
     def _of_module(self, module: str, before: Surface, after: Surface) -> Suggestion | None:
         """Where the contents of a module went."""
         record = before.module(module)
+        last = module.rpartition(".")[2]
         votes: dict[str, float] = {}
         if record is not None:
             names = [*record.classes, *record.functions]
@@ -195,8 +196,8 @@ class Replacements(Forms):
                         votes[place] = votes.get(place, 0) + 1
                 said = self.contract(f"{module}:{name}", after.release)
                 if said is not None and ":" in said.symbol and " " not in said.symbol:
-                    place = said.symbol.partition(":")[0]  # what mattered most in the module
-                    weight = _CONTRACTED if name in record.classes else 1
+                    place = said.symbol.partition(":")[0]
+                    weight = _CONTRACTED if words(name) == words(last) else 1
                     votes[place] = votes.get(place, 0) + weight
         if votes:
             best = max(votes, key=lambda each: (votes[each], nearness(module, each), -len(each)))
@@ -206,7 +207,6 @@ class Replacements(Forms):
                     break
                 best = package
             return Suggestion(best, "moved")
-        last = module.rpartition(".")[2]
         package = module.rpartition(".")[0]
         found: tuple[float, str] | None = None
         for other in after.module_names():

@@ -22,10 +22,10 @@ from sglang_contracts.verify.finding import (
     ReleaseReport,
     Report,
     Severity,
-    Suggestion,
     Verdict,
 )
 from sglang_contracts.verify.findings import Findings
+from sglang_contracts.verify.forms import said_by
 from sglang_contracts.verify.launch import Given, Launches
 from sglang_contracts.verify.lens import Lens
 from sglang_contracts.verify.merging import merge
@@ -34,7 +34,7 @@ from sglang_contracts.verify.results import Result, key_of, load, save
 from sglang_contracts.verify.timeline import Timeline
 
 if TYPE_CHECKING:
-    from sglang_contracts.contract import Clause, Contract
+    from sglang_contracts.contract import Contract
     from sglang_contracts.surface import Catalog
 
 
@@ -70,7 +70,7 @@ class Analysis:
         indices = None if wanted is None else [self.releases.index(each) for each in wanted]
         checker = Checker(evaluator, clauses_of(self.contracts))
         self.timeline = Timeline(checker, self.releases, indices, history)
-        replacements = Replacements(catalog, _contracted(self.contracts))
+        replacements = Replacements(catalog, said_by(self.contracts))
         self.findings = Findings(self.timeline, replacements)
         self.launches = Launches(catalog, replacements)
         self.given = [
@@ -191,25 +191,6 @@ def _distinctive(contracts: Sequence[Contract]) -> dict[str, tuple[str, ...]]:
         for clause in contract.clauses
         if clause.distinctive
     }
-
-
-def _contracted(contracts: Sequence[Contract]):  # type: ignore[no-untyped-def]
-    """Look-up of what contracts say replaces a symbol in a release."""
-    table: dict[str, list[Clause]] = {}
-    for contract in contracts:
-        for clause in contract.clauses:
-            if clause.replaced_by:
-                for symbol in clause.symbols:
-                    table.setdefault(symbol, []).append(clause)
-
-    def look(symbol: str, release: str) -> Suggestion | None:
-        for clause in table.get(symbol, ()):
-            said = clause.replacement(release)
-            if said is not None:
-                return Suggestion(said.use, "contract", note=said.note)
-        return None
-
-    return look
 
 
 def check_plugin(
@@ -378,6 +359,6 @@ def launch_check(
         if name.startswith(("SGLANG_", "SGL_"))
     ]
     contracts = _contracts()
-    launches = Launches(catalog, Replacements(catalog, _contracted(contracts)))
+    launches = Launches(catalog, Replacements(catalog, said_by(contracts)))
     found = merge(launches.at(given, catalog.releases.index(known), strict=True))
     return Report("launch-check", (_release(known, found),))

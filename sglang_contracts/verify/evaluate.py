@@ -98,7 +98,12 @@ class Evaluator(Coverage):
         if not self.lens.covers(module):
             return NOTHING
         symbol = self.lens.find(module, name)
-        return Value(self.of_symbol(symbol)) if symbol is not None else NOTHING
+        if symbol is None:
+            return NOTHING
+        found = Value(self.of_symbol(symbol))
+        # a module's own object of which its text says nothing, such as ``current_platform``
+        unsaid = not found.alternatives and symbol.kind == "value"
+        return self.known(name, (index, number)) if unsaid else found
 
     def _op_dotted(self, index: int, node: Sequence[Any], number: int) -> Value:
         symbol = self.resolve(node[1])
@@ -147,8 +152,19 @@ class Evaluator(Coverage):
 
     def _op_union(self, index: int, node: Sequence[Any], number: int) -> Value:
         none = ("literal", "None")
-        values = [self.value(index, each) for each in node[1:]]
+        values = [self.value(index, each) for each in node[1:] if not self._extinct(index, each)]
         return self.union([value for value in values if value.alternatives != (none,)])
+
+    def _extinct(self, index: int, node: int) -> bool:
+        """Whether a node is an instance of a class that the release has no more: nothing is."""
+        held = self.files[index].nodes[node]
+        made_of: Sequence[Any] = ("",)
+        if held[0] == "instance":
+            made_of = self.files[index].nodes[held[1]]
+        if made_of[0] != "import" or not made_of[2] or not self.lens.covers(made_of[1]):
+            return False
+        owner = Symbol(made_of[1], "", "module", self.lens.module(made_of[1]))
+        return self.lens.find(made_of[1], made_of[2]) is None and not self.lens.is_open(owner)
 
     def _op_without(self, index: int, node: Sequence[Any], number: int) -> Value:
         """What an ``isinstance`` that did not hold leaves."""

@@ -96,6 +96,8 @@ class Members(Types):
                 values.append(one.value)
         if found or unknown or values:
             lost = []
+        if value.named and any(self.beside(each, name) for each in lost):
+            lost = []
         result = self.union(values) if values and not unknown else NOTHING
         return Look(
             Value(result.alternatives, result.named or value.named), tuple(found), tuple(lost)
@@ -190,6 +192,18 @@ class Members(Types):
             if (other is not None and other.kind == "class" and other != symbol) and (
                 symbol in self.lens.mro(other)
             ):
+                return True
+        return False
+
+    def beside(self, symbol: Symbol, name: str) -> bool:
+        """Whether a class of the same family has a name: what merely goes by a name may be one."""
+        if symbol.kind != "class":
+            return False
+        family = set(self.lens.mro(symbol))
+        for place in self.lens.places(name):
+            module, _, qual = place.partition(":")
+            other = self.lens.find(module, qual) if qual else None
+            if other is not None and other.kind == "class" and family & set(self.lens.mro(other)):
                 return True
         return False
 

@@ -107,8 +107,16 @@ class Middle(Hook):
     def tie(self, row, deep=False): return row
 class Low(Middle):
     def go(self): return self.tie(1)
+class ShelfBase:
+    def stand(self): return 1
+class WideShelf(ShelfBase):
+    def reach(self): return 1
+class TallShelf(ShelfBase):
+    def reach(self): return 1
+row_index = None
 class RowIndex:
     def lookup(self, rows, deep): return rows
+    def gone(self): return 1
 class Store:
     def lookup(self, rows): return rows
 def search(row_index, store):
@@ -293,6 +301,13 @@ class Middle(Hook):
     def tie(self, row, deep=False): return row
 class Low(Middle):
     def go(self): return self.tie(1, True)
+class ShelfBase:
+    def stand(self): return 1
+class WideShelf(ShelfBase):
+    def wide(self): return 1
+class TallShelf(ShelfBase):
+    def reach(self): return 1
+row_index = None
 class RowIndex:
     def lookup(self, rows, deep): return rows
 class Store:
@@ -649,9 +664,20 @@ FIXTURES: dict[str, Fixture] = {
             at("batch:Batch", "def f(b: Batch):\n    return b.lost_method()"),
             at("batch:Batch", "def f(kept):\n    b = Batch(kept, 1)\n    return b.lost_method()"),
             at("stats:Item", "def f(item: Item):\n    return item.stats.mark()"),
+            "def f(row_index):\n    row_index.lookup([1], True)\n    return row_index.gone()\n",
+            at("loop:row_index", "row_index.lookup([1], True)\nrow_index.gone()"),
+            # nothing is of a class that is no more
+            at(
+                "batch:Batch",
+                "from typing import TYPE_CHECKING, Union\nif TYPE_CHECKING:\n"
+                "    from sglang.srt.names import Mover\n\n\n"
+                "def f(b: 'Union[Batch, Mover]'):\n    return b.lost_method()",
+            ),
         ),
         (
             at("batch:Batch", "def f(b: Batch):\n    return b.kept_method()"),
+            # what merely goes by a name may be of another class of its family
+            "def f(wide_shelf):\n    wide_shelf.stand()\n    return wide_shelf.reach()\n",
             # what an annotation says is not all there is where the plugin puts something else
             at(
                 "stats:Item, Stats",

@@ -168,8 +168,8 @@ class Calls(Conditions):
         func = node.func
         name = guards.last_name(func)
         if isinstance(func, ast.Name) and self.scope.find(func.id) is None:
-            if not self.quiet:
-                self.mention(func.id)  # a note may be silent where ``list(x)`` or ``super()`` stands
+            if not self.quiet:  # a note may be silent where ``list(x)`` or ``super()`` stands
+                self.mention(func.id)
             special = getattr(self, "call_" + func.id, None)
             if special is not None:
                 result = special(node)

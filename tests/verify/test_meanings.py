@@ -1,8 +1,8 @@
 """Notes on changes of meaning: each is told to the plugin it hits, and to no other.
 
-A row of ``meanings.toml`` has two small plugins. The first stands on the old meaning and must be told in the first
-release of the note, not in the last one before; the second does much the same, in a way that the
-change does not touch, and must stay untold.
+A row of ``meanings.toml`` has two small plugins. The first stands on the old meaning and must be
+told in the first release of the note, not in the last one before; the second does much the same, in
+a way that the change does not touch, and must stay untold.
 """
 
 from __future__ import annotations

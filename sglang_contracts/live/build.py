@@ -104,9 +104,14 @@ def _parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
     return tuple(inspect.signature(function).parameters.values())
 
 
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a bound method: what is remembered must not keep the object alive."""
+    return getattr(function, "__func__", function)
+
+
 def accepted(function: Callable[..., Any], values: dict[str, Any]) -> dict[str, Any]:
     """Those of ``values`` that ``function`` has a parameter for (all, if it takes ``**kwargs``)."""
-    parameters = _parameters(function)
+    parameters = _parameters(_plain(function))
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return dict(values)
     names = {parameter.name for parameter in parameters}
@@ -119,7 +124,9 @@ def construct(cls: Any, **values: Any) -> Any:
     Raises:
         TypeError: The constructor requires a keyword that is not among ``values``.
     """
-    constructor = cls.__init__
+    if not isinstance(cls, type):
+        return cls(**values)  # whatever was handed over instead of a class answers for itself
+    constructor: Callable[..., Any] = getattr(cls, "__init__")  # noqa: B009 - of the class itself
     chosen = accepted(constructor, values)
     missing = [
         parameter.name

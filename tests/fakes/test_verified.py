@@ -275,8 +275,8 @@ class Model:
     def __init__(self, differences, page, pages, need_sort):
         self.page, self.need_sort = page, need_sort
         self.free_pages, self.kept_apart = list(range(1, pages + 1)), []
-        # Row 0 is left to padding since 0.5.12; rows come from the other end since 0.5.19.
-        first = 1 if differences.since("0.5.12") else 0
+        # Row 0 is left to padding since 0.5.11; rows come from the other end since 0.5.19.
+        first = 1 if differences.since("0.5.11") else 0
         self.rows, self.from_tail = list(range(first, first + ROWS)), differences.since("0.5.19")
         self.tells_evicted = differences.since("0.5.9")
         self.evicts_segments = differences.since("0.5.17")

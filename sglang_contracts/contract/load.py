@@ -291,7 +291,7 @@ class _Loader:
             hint = f"did you mean '{close[0]}'?" if close else "one of " + ", ".join(roles)
             self.fail((*path, "role"), f"unknown role '{role}'", hint)
         self.symbol((*path, "symbol"), _text(table["symbol"]))
-        if "position" in table and "argument" not in table:
+        if "position" in table and "argument" not in table and role != "caller":
             self.fail((*path, "position"), "'position' needs 'argument'", "name the argument")
         return On(
             symbol=_text(table["symbol"]),

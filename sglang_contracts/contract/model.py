@@ -145,7 +145,8 @@ class On(msgspec.Struct, frozen=True, omit_defaults=True):
     """Caller: this argument is given (by keyword, or by position at :attr:`position`).
     Overrider: its parameter at that place is the one whose value changed its type."""
     position: int = -1
-    """Position of :attr:`argument`, from 0, ``self`` not counted; -1: by keyword only."""
+    """Position of :attr:`argument`, from 0, ``self`` not counted; -1: by keyword only. Caller,
+    without a name: given by position, whatever it is called."""
     unless_type: tuple[str, ...] = ()
     """Caller: not hit where the argument is made by, or annotated as, one of these."""
     with_arguments: tuple[str, ...] = ()

@@ -150,7 +150,7 @@ def test_a_replacement_may_hold_in_some_releases_only():
         ),
         (
             '[[behaviours]]\nid = "b"\nsglang = ">=0.5"\nnow = "n"\n'
-            'on = { symbol = "sglang.srt.m:C.f", role = "caller", position = 1 }\n',
+            'on = { symbol = "sglang.srt.m:C.f", role = "overrider", position = 1 }\n',
             18,
             "'position' needs 'argument'",
             "",

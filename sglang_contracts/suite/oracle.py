@@ -47,17 +47,19 @@ def attention(
     hidden = (distance < 0) & causal
     if window >= 0:
         hidden |= distance > window
-    result = numpy.empty((count, heads, values.shape[2]))
-    for head in range(heads):
-        scores = (q[:, head] @ keys[:, head // group].T) * scale
-        if cap:
-            scores = cap * numpy.tanh(scores / cap)
-        scores[hidden] = -numpy.inf
-        largest = scores.max(axis=1, keepdims=True)
-        if sinks is not None:
-            largest = numpy.maximum(largest, sinks[head])
-        weights = numpy.exp(scores - largest)
-        lost = 0.0 if sinks is None else numpy.exp(sinks[head] - largest)
-        weights /= weights.sum(axis=1, keepdims=True) + lost
-        result[:, head] = weights @ values[:, head // group]
-    return result
+    queries = q.transpose(1, 0, 2)  # [Hq, n, D]
+    keys = keys.repeat(group, axis=1).transpose(1, 2, 0)  # [Hq, D, L]
+    values = values.repeat(group, axis=1).transpose(1, 0, 2)  # [Hq, L, Dv]
+    scores = (queries @ keys) * scale
+    if cap:
+        scores = cap * numpy.tanh(scores / cap)
+    scores[:, hidden] = -numpy.inf
+    largest = scores.max(axis=2, keepdims=True)
+    lost = 0.0
+    if sinks is not None:
+        sink = numpy.asarray(sinks, dtype=numpy.float64)[:, None, None]
+        largest = numpy.maximum(largest, sink)
+        lost = numpy.exp(sink - largest)
+    weights = numpy.exp(scores - largest)
+    weights /= weights.sum(axis=2, keepdims=True) + lost
+    return (weights @ values).transpose(1, 0, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from packaging.version import Version
 from sglang_contracts.fakes.behaviour import BY_RESULT, Given, function, method
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ _REQUESTS, _KV, _MHA, _MLA = "ReqToTokenPool", "KVCache", "MHATokenToKVPool", "M
 def _requests_init(fake: Fake, self: Any, given: Given) -> None:
     import torch
 
-    # Row 0 is for padding where the release says how many rows it really makes.
-    rows = given["size"] + (1 if fake.records(self, "_alloc_size") else 0)
+    rows = given["size"] + _padding(fake)
     shape = (rows, given["max_context_len"])
     fake.assign(
         self,
@@ -36,9 +36,17 @@ def _requests_init(fake: Fake, self: Any, given: Given) -> None:
     self.free_slots = _all_rows(fake, self)
 
 
+def _padding(fake: Fake) -> int:
+    """Rows kept for padded requests: row 0 (clause req-to-token-pool/row-zero-is-padding).
+
+    No recorded name tells it: the first release that does so, 0.5.11, adds none.
+    """
+    return int(Version(fake.release) >= Version("0.5.11"))
+
+
 def _all_rows(fake: Fake, self: Any) -> list[int]:
-    padded = fake.records(self, "_alloc_size")
-    return list(range(1 if padded else 0, self.size + (1 if padded else 0)))
+    first = _padding(fake)
+    return list(range(first, self.size + first))
 
 
 @method(_REQUESTS, "write")

@@ -35,7 +35,7 @@ from sglang_contracts import fakes  # noqa: E402
 from sglang_contracts.live.build import accepted, construct  # noqa: E402
 from sglang_contracts.live.differences import Differences  # noqa: E402
 
-RELEASES = ("0.5.9", "0.5.13", "0.5.16", "0.5.20", "0.5.23")
+RELEASES = ("0.5.9", "0.5.11", "0.5.13", "0.5.16", "0.5.20", "0.5.23")
 LONG = os.environ.get("SGLANG_CONTRACTS_PROFILE") == "release"
 REAL = importlib.util.find_spec("sglang") is not None
 ROWS, CONTEXT, LAYERS = 5, 64, 1

@@ -105,7 +105,7 @@ WORDINGS: dict[str, Wording] = {
         early="SGLang does not read the variable {name} yet",
         never="no recorded release reads the variable {name}",
     ),
-    "dtype-changed": Wording("{name} has another dtype", "use {to}", "convert it"),
+    "dtype-changed": Wording("{name} is of another type", "use {to}", "convert it"),
     "registry-removed": Wording(
         "{name} is not registered any more", "use {to}", early="{name} is not registered yet"
     ),

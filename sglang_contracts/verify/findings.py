@@ -166,6 +166,8 @@ class Findings(Branches):
                 return self._misfit(case, use)
             case "type":
                 return self._type(case)
+            case "kind":
+                return self._kind(case)
             case "retired":
                 return self._retired(case)
             case "shift":

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.model import File, Use, UseKind
-from sglang_contracts.surface.model import Class
+from sglang_contracts.surface.model import Attribute, Class, Role
 from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify import kinds
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
 from sglang_contracts.verify.reach import Guarded
 from sglang_contracts.verify.values import Value
+
+_BUILTIN = frozenset({"list", "dict", "tuple", "literal"})
 
 
 class Lookups(Guarded):
@@ -20,6 +24,7 @@ class Lookups(Guarded):
         super().__init__(evaluator)
         self.written = self._written()
         self.assigned = self._assigned()
+        self.asked = [self._asked(file) for file in self.files]
 
     def _assigned(self) -> dict[str, list[tuple[int, int, int]]]:
         """Attribute → (file, node, value) of what the plugin assigns to it on other objects."""
@@ -87,6 +92,10 @@ class Lookups(Guarded):
         """A read, a write or a probe of an attribute."""
         _, base, name = file.nodes[use.node]
         value = self.evaluator.value(index, base)
+        if not value.alternatives or all(each[0] in _BUILTIN for each in value.alternatives):
+            fits = self.of_kind(index, file, use)
+            if fits is not None:
+                return fits
         if not value.alternatives:
             value = self.evaluator.by_attribute(name)
         if not value.alternatives:
@@ -139,6 +148,55 @@ class Lookups(Guarded):
         return Outcome(
             Status.BROKEN, "result", function.name, owner=function, name=name, named=value.named
         )
+
+    def of_kind(self, index: int, file: File, use: Use) -> Outcome | None:
+        """An attribute of a builtin or tensor that upstream's annotation says a thing is.
+
+        Nothing is said (None) where the plugin asks what it has, or hands it to somebody who may.
+        """
+        _, base, name = file.nodes[use.node]
+        if use.kind is not UseKind.READ or base in self.asked[index]:
+            return None
+        symbol, annotation = self.stated(index, base)
+        if symbol is None:
+            return None
+        allowed = kinds.kinds_of(annotation)
+        if not allowed:
+            return None
+        if any(kinds.offers(kind, name) for kind in allowed):
+            return Outcome(Status.OK, found=(symbol,))
+        text = ast.unparse(annotation) if annotation is not None else ""
+        return Outcome(Status.BROKEN, "kind", symbol.name, owner=symbol, name=name, new=text)
+
+    def stated(self, index: int, node: int) -> tuple[Symbol | None, ast.expr | None]:
+        """The field or function that a node comes from, and what upstream annotates it with."""
+        match self.files[index].nodes[node]:
+            case ("attr", base, name):
+                found = self.evaluator.look(self.evaluator.value(index, base), name).found
+                if len(found) == 1 and isinstance(found[0].node, Attribute):
+                    return found[0], kinds.parsed(found[0].node.annotation)
+            case ("call", function, _):
+                called = self.evaluator.value(index, function).alternatives
+                if len(called) == 1 and called[0][0] == "function":
+                    known = called[0][1]
+                    if not known.node.role & (Role.ASYNC | Role.GENERATOR):
+                        return known, kinds.parsed(known.node.returns)
+            case ("iter", base) | ("item", base, _):
+                symbol, annotation = self.stated(index, base)
+                return symbol, kinds.element(annotation)
+        return None, None
+
+    @staticmethod
+    def _asked(file: File) -> frozenset[int]:
+        """Values that the plugin looks at, itself or through code not known here."""
+        found: set[int] = set()
+        for each in file.nodes:
+            if each[0] in ("has", "has-named") or (each[0] == "attr" and each[2] == "__class__"):
+                found.add(each[1])
+            elif each[0] == "call" and file.nodes[each[1]][0] in ("foreign", "unknown"):
+                form = file.forms[each[2]]
+                found.update(form.positional, form.keywords.values())
+        return frozenset(found)
 
     def compatibility(self, file: File, use: Use, base: int) -> bool:
         """Whether a write adds a lost name where its successor is there: ``if hasattr(…, new)``."""

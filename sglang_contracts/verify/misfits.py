@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglang_contracts.plugin.model import Use
-from sglang_contracts.surface.model import Function
+from sglang_contracts.surface.model import Attribute, Function
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.judging import Case
@@ -104,6 +104,33 @@ class Misfits(Lost):
             role="call",
             new=outcome.new,
             detail=f"{outcome.name} is {outcome.new} now",
+        )
+
+    def _kind(self, case: Case) -> Finding | None:
+        """A field or result that was of a kind with the attribute is of another one now."""
+        outcome = case.entry.outcome
+        if outcome.owner is None or case.last_ok is None:
+            return None
+        was = self._good(case).found
+        if not was:
+            return None
+        returned = isinstance(outcome.owner.node, Function)
+        before = was[0].node
+        if isinstance(before, Function):
+            old = before.returns
+        else:
+            old = before.annotation if isinstance(before, Attribute) else ""
+        return self._base(
+            case,
+            rule="return-changed" if returned else "dtype-changed",
+            severity=self._severity(case),
+            symbol=outcome.symbol,
+            locations=self._location(case),
+            suggestion=self.replacements.contract(outcome.symbol, self.releases[case.at]),
+            role="call" if returned else "read",
+            old=old,
+            new=outcome.new,
+            detail=f"{outcome.new} has no {outcome.name}; it was {old}",
         )
 
     def _retired(self, case: Case) -> Finding | None:

@@ -13,6 +13,7 @@ _CAUGHT = {
     "import": guards.IMPORT_ERRORS,
     "module": guards.IMPORT_ERRORS,
     "attribute": guards.ATTRIBUTE_ERRORS,
+    "kind": guards.ATTRIBUTE_ERRORS,
     "misfit": guards.CALL_ERRORS,
     "retired": frozenset(
         {"RuntimeError", "NotImplementedError", "Exception", "BaseException", "*"}

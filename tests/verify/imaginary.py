@@ -50,6 +50,11 @@ class Phase(enum.Enum):
 """,
     "srt/calls.py": BASE
     + """
+class Window:
+    rows: "torch.Tensor"
+    parts: "List[torch.Tensor]"
+    names: "Optional[str]"
+    def anchor(self) -> "Optional[str]": return self.names
 class Params:
     num: int = 0
 def fewer(a, b=1, extra=None): return a
@@ -240,6 +245,11 @@ class Phase(enum.Enum):
 """,
     "srt/calls.py": BASE
     + """
+class Window:
+    rows: "List[torch.Tensor]"
+    parts: "List[Optional[str]]"
+    names: "str | List[str]"
+    def anchor(self) -> "tuple[str, str]": return (self.names, self.names)
 class Params:
     num: int = 0
 def fewer(a, b=1): return a
@@ -783,6 +793,10 @@ FIXTURES: dict[str, Fixture] = {
     ),
     "return-changed": Fixture(
         (
+            at(
+                "calls:Window",
+                "def f(w: Window):\n    name = w.anchor()\n    return name.lower() if name else None",
+            ),
             at("calls:pair", "a, b = pair(1)"),
             at("calls:pair", "r = pair(1)\na, b = r"),
             at("calls:inner", "(a, b), c = inner(1)"),
@@ -922,8 +936,35 @@ FIXTURES: dict[str, Fixture] = {
         ),
     ),
     "dtype-changed": Fixture(
-        (at("calls:typed", "typed(3)"), at("calls:typed", "def f(a, b):\n    return typed(a - b)")),
-        (at("calls:typed", "def f(x):\n    return typed(x)"),),
+        (
+            at("calls:typed", "typed(3)"),
+            at("calls:typed", "def f(a, b):\n    return typed(a - b)"),
+            at(
+                "calls:Window",
+                "def f(w: Window, i):\n    rows = w.rows\n    return rows.index_select(0, i)",
+            ),
+            at("calls:Window", "def f(w: Window):\n    return [p.numpy() for p in w.parts]"),
+        ),
+        (
+            at("calls:typed", "def f(x):\n    return typed(x)"),
+            at("calls:Window", "def f(w: Window):\n    return w.names.lower(), w.rows.__len__()"),
+            at(
+                "calls:Window",
+                "def f(w: Window):\n    rows = w.rows\n    return rows.cpu() if hasattr(rows, 'cpu') else rows",
+            ),
+            at(
+                "calls:Window",
+                "def f(w: Window):\n    rows = w.rows\n    if isinstance(rows, list):\n        return rows\n    return rows.cpu()",
+            ),
+            at(
+                "calls:Window",
+                "import torch\ndef f(w: Window):\n    rows = w.rows\n    if torch.is_tensor(rows):\n        return rows.cpu()\n    return rows",
+            ),
+            at(
+                "calls:Window",
+                "def f(w: Window):\n    try:\n        return w.rows.cpu()\n    except AttributeError:\n        return [r.cpu() for r in w.rows]",
+            ),
+        ),
     ),
     "registry-removed": Fixture(
         (at("tables:TABLE", "x = TABLE['beta']"), at("filled:THINGS", "x = THINGS['beta']")),

@@ -54,6 +54,10 @@ class Calls(Conditions):
                 else:
                     self.mention(keyword.arg)
                     record.keywords[keyword.arg] = self.argument(keyword.value)
+        return self.keep_form(record)
+
+    def keep_form(self, record: Form) -> int:
+        """A form's index; equal ones are one."""
         key = (
             tuple(record.positional),
             tuple(record.names),
@@ -210,6 +214,10 @@ class Calls(Conditions):
         version = self.version_call(node, name)
         if version:
             return version
+        same = self.same_value(node, name)
+        if same:
+            return same
+        self.handed_over(node, name)
         callee = self.expr(func)
         before = len(self.file.uses)
         form = self.form(node)
@@ -464,6 +472,47 @@ class Calls(Conditions):
 
     call_reversed = call_list
 
+    call_iter = call_list
+
+    def same_value(self, node: ast.Call, name: str) -> int:
+        """``copy(x)``, ``replace(x, …)``, ``TypeVar("T", bound=X)``: what goes in comes out."""
+        if name == "TypeVar":
+            for keyword in node.keywords:
+                if keyword.arg == "bound":
+                    with self.silently():
+                        return self.expr(keyword.value)
+        if name not in ("copy", "deepcopy", "replace") or not node.args:
+            return UNKNOWN
+        with self.silently():
+            if self.nodes.op(self.expr(node.func)) != "foreign":
+                return UNKNOWN
+            value = self.expr(node.args[0])
+        self.form(node)
+        return value
+
+    def handed_over(self, node: ast.Call, name: str) -> None:
+        """A function of the plugin that something else calls: a thread, an executor, ``map``."""
+        function: ast.expr | None = None
+        given: list[ast.expr] = []
+        if name in ("Thread", "Process", "Timer"):
+            for keyword in node.keywords:
+                if keyword.arg == "target":
+                    function = keyword.value
+                elif keyword.arg == "args" and isinstance(keyword.value, (ast.Tuple, ast.List)):
+                    given = keyword.value.elts
+        elif name in ("submit", "to_thread") and node.args:
+            function, given = node.args[0], node.args[1:]
+        elif name == "run_in_executor" and len(node.args) > 1:
+            function, given = node.args[1], node.args[2:]
+        if function is None or not given or isinstance(function, ast.Lambda):
+            return
+        with self.silently():
+            callee = self.expr(function)
+            if self.nodes.op(callee) not in ("ownfunc", "own", "attr"):
+                return
+            form = self.form(ast.copy_location(ast.Call(function, given, []), node))
+        self.use(UseKind.CALL, self.nodes.add("call", callee, form), node)
+
     def by_key(self, node: ast.Call, elements: ast.expr | None) -> None:
         """``key=lambda r: …``: what the function is given are the elements."""
         for keyword in node.keywords:
@@ -508,6 +557,14 @@ class Calls(Conditions):
             self.expr(arg)
         if len(node.args) == 2:
             self.given_elements(node.args[0], node.args[1])
+            with self.silently():
+                callee, values = self.expr(node.args[0]), self.expr(node.args[1])
+            if values and self.nodes.op(callee) in ("ownfunc", "own"):
+                element = self.nodes.add("iter", values)
+                form = self.keep_form(Form([element], [""]))
+                made = self.nodes.add("call", callee, form)
+                self.use(UseKind.CALL, made, node)
+                return self.nodes.add("list", made)
         return UNKNOWN
 
     def call_enumerate(self, node: ast.Call) -> int | None:

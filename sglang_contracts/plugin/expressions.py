@@ -389,10 +389,11 @@ class Expressions(Calls):
         return self.nodes.add("dict", self.comprehension(node, [node.key, node.value])[1])
 
     def ex_Yield(self, node: ast.Yield) -> int:
-        if node.value is not None:
-            self.expr(node.value)
+        value = self.expr(node.value) if node.value is not None else UNKNOWN
         if self.scope.function >= 0:
-            self.file.functions[self.scope.function].is_generator = True
+            record = self.file.functions[self.scope.function]
+            record.is_generator = True
+            record.yields.append(value)
         return UNKNOWN
 
     def ex_YieldFrom(self, node: ast.YieldFrom) -> int:

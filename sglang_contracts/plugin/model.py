@@ -57,7 +57,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 11
+EXTRACT_VERSION = 12
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -94,6 +94,8 @@ class Function(msgspec.Struct, array_like=True):
     """Has a decorator that may change its signature."""
     stub: bool = False
     """Its body only raises: it is meant to be overridden."""
+    yields: list[int] = []
+    """Nodes of what a generator gives, one by one."""
 
 
 class OwnClass(msgspec.Struct, array_like=True):

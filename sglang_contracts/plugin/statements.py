@@ -138,7 +138,7 @@ class Statements(Definitions):
                 self.bind(name, value)
                 self.mention(name)
                 self.scope.dicts.pop(name, None)
-                if source is not None and self.is_display(source):
+                if source is not None and (self.is_display(source) or self.is_alias(source)):
                     self.scope.constants[name] = source
                 keys = self.keys_of(source)
                 if keys is not None:
@@ -572,6 +572,13 @@ class Statements(Definitions):
         before = dict(self.scope.names)
         for case in node.cases:
             self.scope.names = dict(before)
+            pattern = case.pattern
+            if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+                pattern = pattern.pattern
+            if isinstance(pattern, ast.MatchClass) and isinstance(node.subject, ast.Name):
+                made = self.expr(pattern.cls)
+                if made:
+                    self.scope.names[node.subject.id] = self.nodes.add("instance", made)
             for part in ast.walk(case.pattern):
                 name = getattr(part, "name", None)
                 if isinstance(name, str):

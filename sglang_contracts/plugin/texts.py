@@ -66,6 +66,13 @@ class Texts(Core):
             isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
         )
 
+    def is_alias(self, node: ast.expr) -> bool:
+        """Whether an expression is a type: ``Union[A, B]``, ``Optional[A]``, ``List[A]``."""
+        if not isinstance(node, ast.Subscript):
+            return False
+        name = guards.last_name(node.value)
+        return name in {"Union", "Tuple", "tuple"} | _ELEMENTS | _MAPPINGS | _TRANSPARENT
+
     def display(self, node: ast.expr, depth: int = 0) -> ast.expr | None:
         """The display an expression is, or is the name of."""
         if isinstance(node, ast.Name) and depth < 4:
@@ -171,6 +178,9 @@ class Texts(Core):
                 return self._annotation(value)
             case ast.Name(id=name) if name in LITERALS and self.scope.find(name) is None:
                 return self.nodes.literal(LITERALS[name])
+            case ast.Name(id=name) if isinstance(self.scope.constant(name), ast.Subscript):
+                alias = self.scope.constant(name)
+                return self._annotation(alias) if alias is not None and alias is not node else 0
             case ast.Name() | ast.Attribute():
                 found = self.expr(node)
                 return self.nodes.add("instance", found) if found else UNKNOWN

@@ -24,6 +24,8 @@ _DEEPEST = 60
 """Nodes that may stand on one another: each takes about ten frames of Python's thousand."""
 
 _DELEGATE = re.compile(r"([A-Za-z_]\w*)\(\*args, \*\*kwargs\)\Z")
+_CONSTRUCTORS = ("init_new", "from_")
+"""How class methods begin that make an object of their class."""
 _OF_CONTAINERS = frozenset({"get", "pop", "popleft", "setdefault", "values", "items", "copy"})
 """Methods of containers that hand out what is held."""
 
@@ -236,6 +238,9 @@ class Evaluator(Coverage):
         value = self.value(index, node[1])
         found: list[Value] = []
         for each in value.alternatives:
+            if each[0] == "list":  # a context manager written as a generator
+                found.append(each[1])
+                continue
             if each[0] != "object":
                 return NOTHING
             member = self.lens.member(each[1], "__enter__")
@@ -394,6 +399,10 @@ class Evaluator(Coverage):
             if node.returns in ("Self", "typing.Self", "'Self'") and symbol.owner is not None:
                 return Value((("object", symbol.owner, False),))
             return Value(self.typed(symbol.module, node.returns))
+        if node.role & Role.CLASS and symbol.owner is not None:
+            name = symbol.qual.rsplit(".", 1)[-1]
+            if name.startswith(_CONSTRUCTORS):
+                return Value((("object", symbol.owner, False),))
         if node.result:
             target = self.delegate(symbol)
             if target is not None:
@@ -427,6 +436,10 @@ class Evaluator(Coverage):
             value = self.value(file, record.annotation)
             if value.alternatives:
                 return value
+        if record.is_generator and record.yields:
+            return Value(
+                (("list", self.union([self.value(file, each) for each in record.yields])),)
+            )
         if record.is_generator or record.kind == "overload" or not record.returns:
             return NOTHING
         none = (("literal", "None"),)

@@ -97,7 +97,7 @@ class Links:
 
     def _site(self, index: int, file: File, use: Use) -> None:
         node = file.nodes[use.node]
-        if node[0] != "call":
+        if node[0] not in ("call", "partial"):
             return
         callee = file.nodes[node[1]]
         found: tuple[int, int] | None = None
@@ -109,6 +109,10 @@ class Links:
                 found = method
                 record = self.files[found[0]].functions[found[1]]
                 skip = 0 if record.kind == "static" else 1
+        elif callee[0] == "attr" and file.nodes[callee[1]][0] == "ownclass":
+            found = self._own_method(index, file.nodes[callee[1]][1], callee[2])
+            if found is not None:
+                skip = int(self.files[found[0]].functions[found[1]].kind == "class")
         else:
             found = self.own_function(index, node[1])
         if found is None:

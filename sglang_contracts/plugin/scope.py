@@ -76,11 +76,13 @@ class Scope:
         "owner",
         "parent",
         "set_under",
+        "variables",
     )
 
     def __init__(self, parent: Scope | None, function: int, owner: str) -> None:
         self.names: dict[str, int] = {}
         self.constants: dict[str, ast.expr] = {}
+        self.variables: dict[str, ast.Call] = {}
         self.narrowed: dict[str, int] = {}
         self.dicts: dict[str, dict[str, int]] = {}
         """Names bound to ``dict(a=…)`` or a dict display, with their keys."""
@@ -105,6 +107,17 @@ class Scope:
         while scope is not None:
             if name in scope.constants:
                 return scope.constants[name]
+            if name in scope.names:
+                return None
+            scope = scope.parent
+        return None
+
+    def variable(self, name: str) -> ast.Call | None:
+        """The call of ``TypeVar`` that a name is bound to."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.variables:
+                return scope.variables[name]
             if name in scope.names:
                 return None
             scope = scope.parent
@@ -202,6 +215,7 @@ class Core:
         """Bind a name in the present scope."""
         self.scope.names[name] = value
         self.scope.constants.pop(name, None)
+        self.scope.variables.pop(name, None)
         for key in [k for k in self.scope.narrowed if k == name or k.startswith(name + ".")]:
             del self.scope.narrowed[key]
 

@@ -140,6 +140,8 @@ class Statements(Definitions):
                 self.scope.dicts.pop(name, None)
                 if source is not None and (self.is_display(source) or self.is_alias(source)):
                     self.scope.constants[name] = source
+                if isinstance(source, ast.Call) and guards.last_name(source.func) == "TypeVar":
+                    self.scope.variables[name] = source
                 keys = self.keys_of(source)
                 if keys is not None:
                     self.scope.dicts[name] = keys
@@ -175,8 +177,8 @@ class Statements(Definitions):
                     if key == "*":
                         continue
                     self.use(UseKind.REGISTER, base, target, name=key, value=value)
-            case ast.Starred(value=inner):
-                self.assign(inner, UNKNOWN, None)
+            case ast.Starred(value=inner):  # bound in ``unpack``, where its elements are known
+                self.assign(inner, value, None)
             case _:
                 self.expr(target)
 
@@ -198,6 +200,10 @@ class Statements(Definitions):
             one = UNKNOWN
             if value != UNKNOWN and not star:
                 one = self.nodes.add("unpack", value, position, len(elements))
+            elif value != UNKNOWN and self.nodes.op(value) != "tuple":
+                one = self.nodes.add("iter", value)  # of equal elements, or it is unknown
+                if isinstance(each, ast.Starred):
+                    one = self.nodes.add("list", one)
             self.assign(each, one, None)
 
     def do_Delete(self, node: ast.Delete) -> None:
@@ -567,6 +573,19 @@ class Statements(Definitions):
         if condition:  # what follows runs only where it holds
             self.guard = self.where(self.guard, kind="if", condition=condition, line=node.lineno)
 
+    def matched(self, pattern: ast.pattern) -> int:
+        """A value that has matched a pattern."""
+        match pattern:
+            case ast.MatchClass(cls=cls):
+                with self.silently():
+                    return self.instance_of(cls)
+            case ast.MatchAs(pattern=ast.pattern() as inner):
+                return self.matched(inner)
+            case ast.MatchOr(patterns=patterns):
+                parts = [self.matched(each) for each in patterns]
+                return UNKNOWN if UNKNOWN in parts else self.nodes.union(parts)
+        return UNKNOWN
+
     def do_Match(self, node: ast.Match) -> None:
         self.expr(node.subject)
         before = dict(self.scope.names)
@@ -587,6 +606,13 @@ class Statements(Definitions):
                     self.expr(part.value)
                 if isinstance(part, ast.MatchClass):
                     self.expr(part.cls)
+            for part in ast.walk(case.pattern):
+                if isinstance(part, ast.MatchAs) and part.name and part.pattern is not None:
+                    self.bind(part.name, self.matched(part.pattern))
+            key = dotted_name(node.subject)
+            if key:
+                with self.silently():
+                    self.narrowed_to(key, self.matched(case.pattern) or self.expr(node.subject))
             if case.guard is not None:
                 self.expr(case.guard)
             self.block(case.body)

@@ -182,10 +182,21 @@ class Texts(Core):
                 alias = self.scope.constant(name)
                 return self._annotation(alias) if alias is not None and alias is not node else 0
             case ast.Name() | ast.Attribute():
+                if isinstance(node, ast.Name):
+                    variable = self.scope.variable(node.id)
+                    if variable is not None:
+                        return self.type_variable(variable)
                 found = self.expr(node)
                 return self.nodes.add("instance", found) if found else UNKNOWN
             case _:
                 return UNKNOWN
+
+    def type_variable(self, made: ast.Call) -> int:
+        """What a ``TypeVar`` stands for at least."""
+        bound = next((each.value for each in made.keywords if each.arg == "bound"), None)
+        choices = [bound] if bound is not None else made.args[1:]
+        with self.silently():
+            return self._one_of([self._annotation(each) for each in choices])
 
     def _one_of(self, parts: list[int]) -> int:
         none = self.nodes.literal("None")

@@ -555,6 +555,11 @@ FIXTURES: dict[str, Fixture] = {
                 at("batch:Batch", f"from typing import Dict, List, Union\n{each}")
                 for each in (
                     "def f(bs: Dict[str, Batch]):\n    return [b.lost_field for b in bs.values()]",
+                    "def f(bs: List[Batch]):\n    first, *rest = bs\n    return first.lost_field",
+                    "def f(bs: List[Batch]):\n    *most, last = bs\n    return [b.lost_field for b in most]",
+                    "def f(x):\n    match x:\n        case Batch() as b:\n            return b.lost_field",
+                    "def f(x):\n    match x:\n        case Batch():\n            return x.lost_field",
+                    "from typing import TypeVar\nB = TypeVar('B', bound=Batch)\ndef f(b: B):\n    return b.lost_field",
                     "def f(bs: Dict[str, Batch]):\n    for k, b in bs.items():\n        b.lost_field",
                     "def f(bs: Dict[str, Batch]):\n    b = bs.get('a')\n"
                     "    return 0 if b is None else b.lost_field",

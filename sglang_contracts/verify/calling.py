@@ -48,7 +48,19 @@ class Calling(Lookups):
             if best.status is Status.OK and len(value.alternatives) == 1 and use.count:
                 best = self.awaited(value.alternatives[0], use.count) or best
             return best._replace(named=value.named)
+        if self.replaced_below(index, file, node[1]):
+            return UNKNOWN
         return results[0]._replace(named=value.named)
+
+    def replaced_below(self, index: int, file: File, callee: int) -> bool:
+        """Whether an own class below that of the receiver has the method: it may be that one."""
+        held = file.nodes[callee]
+        if held[0] != "attr":
+            return False
+        return any(
+            each[0] == "own-object" and self.evaluator.defined_below(each[1], each[2], held[2])
+            for each in self.evaluator.value(index, held[1]).alternatives
+        )
 
     def awaited(self, called: tuple[object, ...], how: int) -> Outcome | None:
         """A coroutine that is not awaited, or an ``await`` on what is none.
@@ -86,7 +98,9 @@ class Calling(Lookups):
             return False
         receiver = self.evaluator.value(index, held[1]).alternatives
         return bool(receiver) and all(
-            each[0] in ("super", "own-object") or (each[0] == "object" and each[2])
+            each[0] == "super"
+            or (each[0] == "own-object" and not self.evaluator.is_base(each[1], each[2]))
+            or (each[0] == "object" and each[2])
             for each in receiver
         )
 

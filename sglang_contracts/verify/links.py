@@ -46,6 +46,7 @@ class Links:
         self._asking: set[tuple[int, int, str]] = set()
         self._returning: set[str] = set()
         self._derives: dict[tuple[int, str], bool] = {}
+        self._bases: set[tuple[int, str]] | None = None
         self._searched: dict[tuple[int, str, str, bool], Look | None] = {}
         self._typed: dict[tuple[str, str], tuple[ast.expr | None]] = {}
         self.modules: dict[str, int] = {}
@@ -189,6 +190,35 @@ class Links:
         index, node = self._follow(index, node)
         held = self.files[index].nodes[node]
         return (index, str(held[1])) if held[0] == "ownclass" else None
+
+    def is_base(self, index: int, qual: str) -> bool:
+        """Whether another class of the plugin derives from one: an object may be of that."""
+        if self._bases is None:
+            self._bases = {
+                own
+                for at, file in enumerate(self.files)
+                for record in file.classes.values()
+                for base in record.bases
+                if (own := self.own_class(at, base)) is not None
+            }
+        return (index, qual) in self._bases
+
+    def defined_below(self, index: int, qual: str, name: str) -> bool:
+        """Whether a class of the plugin that derives from one defines a method."""
+        return self.is_base(index, qual) and any(
+            name in record.methods and self._descends(at, each, (index, qual), 0)
+            for at, file in enumerate(self.files)
+            for each, record in file.classes.items()
+        )
+
+    def _descends(self, index: int, qual: str, wanted: tuple[int, str], depth: int) -> bool:
+        record = self.files[index].classes.get(qual)
+        if record is None or depth > 10:
+            return False
+        bases = [own for base in record.bases if (own := self.own_class(index, base))]
+        return wanted in bases or any(
+            self._descends(own[0], own[1], wanted, depth + 1) for own in bases
+        )
 
     def may_derive(self, index: int, qual: str) -> bool:
         """Whether an own class may have an upstream base, in any release."""

@@ -130,6 +130,7 @@ class Lookups(Guarded):
             owner=owner,
             name=name,
             detail="object" if on_object else "class",
+            new="held" if any(each[2:3] == (None,) for each in value.alternatives) else "",
             named=value.named,
         )
 

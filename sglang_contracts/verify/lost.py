@@ -110,6 +110,15 @@ class Lost(Judging):
                     return True
         return False
 
+    def _still_there(self, case: Case, found: Symbol) -> bool:
+        """Whether the present release has a member of another class than the one that lacks it."""
+        owner = case.entry.outcome.owner
+        if found.owner is None or owner is None or found.owner.name == owner.name:
+            return False
+        return (
+            self.catalog.surface(self.releases[case.at]).find(found.module, found.qual) is not None
+        )
+
     @staticmethod
     def _answered(file: File, use: Use) -> bool:
         """Whether the branch that a failed ``find_spec`` leads to does something equivalent."""
@@ -159,6 +168,8 @@ class Lost(Judging):
         if case.last_ok is None and outcome.detail == "object" and self._elsewhere(case):
             return None  # not there yet, and another class has it: the object may be one of that
         suggestion: Suggestion | None
+        if outcome.new == "held" and found is not None and self._still_there(case, found):
+            return None  # one of several things that are put there, and the other has it still
         if found is not None and found.owner is not None:
             changed = self._retyped(case, file, use, found)
             if changed is not None:

@@ -166,11 +166,13 @@ class Members(Types):
         self.lens.touch("release")
         return any(name in self.lens.registrations(each) for each in ("register", *helpers))
 
-    def _object_member(self, symbol: Symbol, name: str, exact: bool) -> Look | None:
+    def _object_member(self, symbol: Symbol, name: str, exact: bool | None) -> Look | None:
         found = self.lens.member(symbol, name)
         if found is not None:
             return Look(self.member_value(found, name), (found,))
         if not self.closed(symbol, name) or (not exact and self.in_subclass(symbol, name)):
+            return None
+        if exact is None and self.beside(symbol, name):
             return None
         return Look(NOTHING, (), (symbol,))
 

@@ -182,12 +182,22 @@ class StandIns(Calling):
                     own_class[2], owner, module, name
                 )
             else:
-                meant = owner is None or self.meant_for(module, call.receiver, owner)
+                meant = owner is None or self.meant_for(module, call.receiver, owner, name)
             if meant:
                 found.append(shape(call))
         return found
 
-    def meant_for(self, module: str, receiver: str, owner: Symbol) -> bool:
+    def of_its_own(self, module: str, name: str, owner: Symbol) -> bool:
+        """Whether a module has a class of its own with a method, and does not know the other."""
+        record = self.lens.module(module)
+        if record is None or owner.module in {each.module for each in record.imports.values()}:
+            return False
+        return any(
+            name in each.methods and not self.related(self.lens.find(module, qual), owner)
+            for qual, each in record.classes.items()
+        )
+
+    def meant_for(self, module: str, receiver: str, owner: Symbol, name: str = "") -> bool:
         """Whether a call on a receiver in a module may reach an object of a class."""
         if receiver == "self":
             record = self.lens.module(module)
@@ -196,7 +206,7 @@ class StandIns(Calling):
             return any(self.related(self.lens.find(module, each), owner) for each in record.classes)
         spellings = self.evaluator.known_as.get(receiver, ())
         if is_weak(receiver):
-            return True
+            return not self.of_its_own(module, name, owner)
         if not spellings:
             # ``ngram_cache.get()``: where exactly one class has that name, it is that one
             named = self.evaluator.by_class_name(receiver).alternatives

@@ -248,7 +248,7 @@ class Types(Links):
                 found = self.made(symbol.module, node.value, symbol.owner)
                 # what is assigned in several places may be of another class in one of them
                 found = tuple(
-                    ("object", each[1], False) if each[0] == "object" else each for each in found
+                    ("object", each[1], None) if each[0] == "object" else each for each in found
                 )
             found = tuple(each for each in found if each != ("literal", "None"))
             return Value(found)

@@ -7,7 +7,7 @@ tag         holds                   is
 =========== ======================= ==========================================
 module      name                    a module or package of the release
 class       symbol                  a class object
-object      symbol, exact           an instance (exact: of that very class)
+object      symbol, exact           an instance (exact: of that very class; None: or of one beside)
 function    symbol, bound           a function; bound: its first parameter is given
 list dict   value                   a container
 tuple       values                  a tuple of known length

@@ -43,6 +43,9 @@ class Batch:
 class Sub(Batch):
     pass
 
+class Bag:
+    def fill(self, rows, extra=None): return rows
+
 class Phase(enum.Enum):
     ONE = 1
     TWO = 2
@@ -118,6 +121,13 @@ class WideShelf(ShelfBase):
     def reach(self): return 1
 class TallShelf(ShelfBase):
     def reach(self): return 1
+class Crate:
+    def lift(self): return 1
+class Bin:
+    def reach(self): return 1
+class Depot:
+    def __init__(self, wide):
+        self.shelf = Bin()
 row_index = None
 class RowIndex:
     def lookup(self, rows, deep): return rows
@@ -239,6 +249,9 @@ class Batch:
 class Sub(Batch):
     pass
 
+class Bag:
+    def fill(self, rows): return rows
+
 class Phase(enum.Enum):
     ONE = 1
     TWO = 2
@@ -317,6 +330,16 @@ class WideShelf(ShelfBase):
     def wide(self): return 1
 class TallShelf(ShelfBase):
     def reach(self): return 1
+class Crate:
+    def lift(self): return 1
+class Bin:
+    def reach(self): return 1
+class Depot:
+    def __init__(self, wide):
+        if wide:
+            self.shelf = Crate()
+        else:
+            self.shelf = Bin()
 row_index = None
 class RowIndex:
     def lookup(self, rows, deep): return rows
@@ -693,6 +716,8 @@ FIXTURES: dict[str, Fixture] = {
             at("batch:Batch", "def f(b: Batch):\n    return b.kept_method()"),
             # what merely goes by a name may be of another class of its family
             "def f(wide_shelf):\n    wide_shelf.stand()\n    return wide_shelf.reach()\n",
+            # one of two things that are put there
+            at("loop:Depot", "def f(depot: Depot):\n    return depot.shelf.reach()"),
             # what an annotation says is not all there is where the plugin puts something else
             at(
                 "stats:Item, Stats",
@@ -732,6 +757,10 @@ FIXTURES: dict[str, Fixture] = {
             at("calls:fewer", "kw = dict(extra=1)\nfewer(1, **kw)"),
             at("calls:fewer", "kw = {}\nkw['extra'] = 1\nfewer(1, **kw)"),
             at(
+                "batch:Bag",
+                "class Own(Bag):\n    def g(self):\n        return self.fill([1], extra=2)",
+            ),
+            at(
                 "calls:fewer",
                 "import inspect\nkw = {}\nif 'b' in inspect.signature(fewer).parameters:\n"
                 "    kw['extra'] = 1\nfewer(1, **kw)",
@@ -741,6 +770,13 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("calls:fewer", "fewer(1, 2)"),
             at("calls:fewer", "def f(*a, **k):\n    return fewer(*a, **k)"),
+            # an object of a class that others of the plugin derive from may be one of those
+            at(
+                "batch:Bag",
+                "class Own(Bag):\n    pass\n\n\nclass Low(Own):\n"
+                "    def fill(self, rows, extra=None):\n        return rows\n\n\n"
+                "def f(own: Own):\n    return own.fill([1], extra=2)",
+            ),
             at(
                 "calls:fewer",
                 "import inspect\nkw = {}\nif 'extra' in inspect.signature(fewer).parameters:\n"

@@ -4,8 +4,8 @@ import base64
 import hashlib
 import importlib
 import json
-import re
 import os
+import re
 import shutil
 import subprocess
 import sys

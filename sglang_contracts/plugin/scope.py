@@ -185,8 +185,11 @@ class Core:
         )
 
     def mention(self, name: str) -> None:
-        """Remember that a name stands in the present function."""
-        self.mentioned.setdefault(self.scope.function, set()).add(name)
+        """Remember that a name stands in the present function, and so in those around it."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            self.mentioned.setdefault(scope.function, set()).add(name)
+            scope = scope.parent
 
     def where(self, parent: int, **more: object) -> int:
         """A guard, chained."""

@@ -160,6 +160,8 @@ class Findings(Branches):
         match outcome.what:
             case "module" | "import":
                 return self._import(case, use)
+            case "attribute" if self._good(case).what == "kind":
+                return self._kind(case)
             case "attribute" | "hook":
                 return self._attribute(case, file, use)
             case "misfit":

@@ -165,7 +165,7 @@ class Lookups(Guarded):
         if not allowed:
             return None
         if any(kinds.offers(kind, name) for kind in allowed):
-            return Outcome(Status.OK, found=(symbol,))
+            return Outcome(Status.OK, "kind", found=(symbol,))
         text = ast.unparse(annotation) if annotation is not None else ""
         return Outcome(Status.BROKEN, "kind", symbol.name, owner=symbol, name=name, new=text)
 

@@ -108,29 +108,29 @@ class Misfits(Lost):
 
     def _kind(self, case: Case) -> Finding | None:
         """A field or result that was of a kind with the attribute is of another one now."""
-        outcome = case.entry.outcome
+        outcome, good = case.entry.outcome, self._good(case)
         if outcome.owner is None or case.last_ok is None:
             return None
-        was = self._good(case).found
-        if not was:
-            return None
-        returned = isinstance(outcome.owner.node, Function)
-        before = was[0].node
-        if isinstance(before, Function):
-            old = before.returns
-        else:
-            old = before.annotation if isinstance(before, Attribute) else ""
+        # A class of the release that lacks it, or the field (function) that is of a builtin kind.
+        lacking = outcome.owner.qual if outcome.what == "attribute" else outcome.new
+        stated = good.found[0] if good.what == "kind" else outcome.owner
+        returned = isinstance(stated.node, Function)
+        old = ""
+        if good.what == "kind" and isinstance(stated.node, Function):
+            old = stated.node.returns
+        elif good.what == "kind" and isinstance(stated.node, Attribute):
+            old = stated.node.annotation
         return self._base(
             case,
             rule="return-changed" if returned else "dtype-changed",
             severity=self._severity(case),
-            symbol=outcome.symbol,
+            symbol=stated.name,
             locations=self._location(case),
-            suggestion=self.replacements.contract(outcome.symbol, self.releases[case.at]),
+            suggestion=self.replacements.contract(stated.name, self.releases[case.at]),
             role="call" if returned else "read",
             old=old,
-            new=outcome.new,
-            detail=f"{outcome.new} has no {outcome.name}; it was {old}",
+            new=lacking,
+            detail=f"{lacking} has no {outcome.name}" + (f"; it was {old}" if old else ""),
         )
 
     def _retired(self, case: Case) -> Finding | None:

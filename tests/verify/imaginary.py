@@ -57,6 +57,7 @@ class Window:
     rows: "torch.Tensor"
     parts: "List[torch.Tensor]"
     names: "Optional[str]"
+    held: "torch.Tensor"
     def anchor(self) -> "Optional[str]": return self.names
 class Params:
     num: int = 0
@@ -258,10 +259,13 @@ class Phase(enum.Enum):
 """,
     "srt/calls.py": BASE
     + """
+class Held:
+    tensor: "torch.Tensor"
 class Window:
     rows: "List[torch.Tensor]"
     parts: "List[Optional[str]]"
     names: "str | List[str]"
+    held: "Held"
     def anchor(self) -> "tuple[str, str]": return (self.names, self.names)
 class Params:
     num: int = 0
@@ -985,6 +989,7 @@ FIXTURES: dict[str, Fixture] = {
                 "def f(w: Window, i):\n    rows = w.rows\n    return rows.index_select(0, i)",
             ),
             at("calls:Window", "def f(w: Window):\n    return [p.numpy() for p in w.parts]"),
+            at("calls:Window", "def f(w: Window):\n    return w.held.cpu()"),
         ),
         (
             at("calls:typed", "def f(x):\n    return typed(x)"),

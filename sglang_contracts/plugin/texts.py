@@ -33,7 +33,7 @@ _ELEMENTS = frozenset(
         "ValuesView",
     }
 )
-_MAPPINGS = frozenset(
+MAPPINGS = frozenset(
     {"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict"}
 )
 _TRANSPARENT = frozenset(
@@ -71,7 +71,7 @@ class Texts(Core):
         if not isinstance(node, ast.Subscript):
             return False
         name = guards.last_name(node.value)
-        return name in {"Union", "Tuple", "tuple"} | _ELEMENTS | _MAPPINGS | _TRANSPARENT
+        return name in {"Union", "Tuple", "tuple"} | _ELEMENTS | MAPPINGS | _TRANSPARENT
 
     def display(self, node: ast.expr, depth: int = 0) -> ast.expr | None:
         """The display an expression is, or is the name of."""
@@ -167,7 +167,7 @@ class Texts(Core):
                     return self._annotation(chosen)
                 if name in _ELEMENTS:
                     return self.nodes.add("list", self._annotation(arguments[0]))
-                if name in _MAPPINGS and len(arguments) == 2:
+                if name in MAPPINGS and len(arguments) == 2:
                     return self.nodes.add("dict", self._annotation(arguments[1]))
                 if name in ("Tuple", "tuple"):
                     if len(arguments) == 2 and isinstance(arguments[1], ast.Constant):

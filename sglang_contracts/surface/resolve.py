@@ -405,12 +405,12 @@ class Resolver:
     def _defined(
         self, module: str, name: str, record: Module, seen: frozenset[tuple[str, str]]
     ) -> Symbol | None:
+        own = self.own(module, name)
+        if own is not None:
+            return own
         node = record.classes.get(name)
         if node is not None and not node.condition & Condition.TYPE_CHECKING:
             return Symbol(module, name, "class", self._assembled(module, name, record))
-        function = record.functions.get(name)
-        if function is not None and not function.condition & Condition.TYPE_CHECKING:
-            return Symbol(module, name, "function", function)
         value = record.values.get(name)
         if value is None or value.condition & Condition.TYPE_CHECKING:
             return None

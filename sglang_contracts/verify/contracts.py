@@ -31,7 +31,7 @@ from sglang_contracts.verify.finding import (
     Suggestion,
     Verdict,
 )
-from sglang_contracts.verify.lens import Lens
+from sglang_contracts.verify.lens import Dependents, Lens
 from sglang_contracts.verify.mining import coverage, read_or_called
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class _Answers:
         self._checked = checked
         self._facts = facts
         self._wrong: dict[int, Finding] = {}
-        self._stands_on: dict[str, set[int]] = {}
+        self._dependents = Dependents()
         self._bounds: dict[str, set[int]] = {}
         for number, (_, clause) in enumerate(checked):
             for bound in _versions(clause):
@@ -308,8 +308,7 @@ class _Answers:
         """Go on to another release."""
         ends = sorted((version(self._facts.release), version(release)))
         again = set(self._wrong)  # what is wrong says of which release
-        for name in self._facts.move(release):
-            again |= self._stands_on.pop(name, set())
+        again |= self._dependents.take(self._facts.move(release))
         for bound, numbers in self._bounds.items():
             if ends[0] <= version(bound) <= ends[1]:
                 again |= numbers
@@ -328,8 +327,7 @@ class _Answers:
             self._wrong.pop(number, None)
             if found is not None:
                 self._wrong[number] = found
-            for name in names:
-                self._stands_on.setdefault(name, set()).add(number)
+            self._dependents.note(number, names)
 
 
 def _versions(clause: Clause) -> set[str]:

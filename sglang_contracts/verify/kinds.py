@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections import deque
+from functools import lru_cache
 
 from sglang_contracts.plugin.guards import last_name
+from sglang_contracts.surface.model import Attribute, Function
+from sglang_contracts.surface.resolve import Symbol
 
 _BUILTINS: dict[str, type] = {
     "list": list,
@@ -41,8 +44,17 @@ _OF_BUILTINS = frozenset(
 )
 
 
+def stated(symbol: Symbol) -> str:
+    """What a field is annotated with, or a function returns; empty where nothing is said."""
+    match symbol.node:
+        case Function(returns=text) | Attribute(annotation=text):
+            return text
+    return ""
+
+
+@lru_cache(maxsize=65_536)
 def parsed(text: str) -> ast.expr | None:
-    """An annotation as an expression; None where it is none."""
+    """An annotation as an expression, parsed once; None where it is none."""
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -22,6 +22,25 @@ _NOTHING: frozenset[str] = frozenset()
 _NEVER = object()
 
 
+class Dependents:
+    """Which numbered answers stand on what."""
+
+    def __init__(self) -> None:
+        self._on: dict[str, set[int]] = {}
+
+    def note(self, number: int, names: Iterable[str]) -> None:
+        """An answer stands on these."""
+        for name in names:
+            self._on.setdefault(name, set()).add(number)
+
+    def take(self, names: Iterable[str]) -> set[int]:
+        """The answers that stand on any of these; they are to be worked out, and noted, again."""
+        found: set[int] = set()
+        for name in names:
+            found |= self._on.pop(name, set())
+        return found
+
+
 class Lens(Surface):
     """One release at a time, all of them in a row; see :meth:`move`."""
 

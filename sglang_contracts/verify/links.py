@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,7 +47,6 @@ class Links:
         self._derives: dict[tuple[int, str], bool] = {}
         self._bases: set[tuple[int, str]] | None = None
         self._searched: dict[tuple[int, str, str, bool], Look | None] = {}
-        self._typed: dict[tuple[str, str], tuple[ast.expr | None]] = {}
         self.modules: dict[str, int] = {}
         root = plugin.path.rstrip("/").rsplit("/", 1)[-1]
         for index, file in enumerate(self.files):

@@ -175,13 +175,13 @@ class Lookups(Guarded):
             case ("attr", base, name):
                 found = self.evaluator.look(self.evaluator.value(index, base), name).found
                 if len(found) == 1 and isinstance(found[0].node, Attribute):
-                    return found[0], kinds.parsed(found[0].node.annotation)
+                    return found[0], kinds.parsed(kinds.stated(found[0]))
             case ("call", function, _):
                 called = self.evaluator.value(index, function).alternatives
                 if len(called) == 1 and called[0][0] == "function":
                     known = called[0][1]
                     if not known.node.role & (Role.ASYNC | Role.GENERATOR):
-                        return known, kinds.parsed(known.node.returns)
+                        return known, kinds.parsed(kinds.stated(known))
             case ("iter", base) | ("item", base, _):
                 symbol, annotation = self.stated(index, base)
                 return symbol, kinds.element(annotation)

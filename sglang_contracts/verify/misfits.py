@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sglang_contracts.plugin.model import Use
-from sglang_contracts.surface.model import Attribute, Function
+from sglang_contracts.surface.model import Function
 from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify import kinds
 from sglang_contracts.verify.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.judging import Case
 from sglang_contracts.verify.lost import Lost
@@ -115,11 +116,7 @@ class Misfits(Lost):
         lacking = outcome.owner.qual if outcome.what == "attribute" else outcome.new
         stated = good.found[0] if good.what == "kind" else outcome.owner
         returned = isinstance(stated.node, Function)
-        old = ""
-        if good.what == "kind" and isinstance(stated.node, Function):
-            old = stated.node.returns
-        elif good.what == "kind" and isinstance(stated.node, Attribute):
-            old = stated.node.annotation
+        old = kinds.stated(stated) if good.what == "kind" else ""
         return self._base(
             case,
             rule="return-changed" if returned else "dtype-changed",
@@ -212,7 +209,7 @@ class Misfits(Lost):
         after = self.catalog.surface(self.releases[case.at])
         node = outcome.owner.node
         was = self._good(case).found
-        old = was[0].node.returns if was and isinstance(was[0].node, Function) else ""
+        old = kinds.stated(was[0]) if was and isinstance(was[0].node, Function) else ""
         return self._base(
             case,
             rule="return-changed",

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sglang_contracts.verify.checks import Check, Checker, Reach, outcome_of
+from sglang_contracts.verify.lens import Dependents
 from sglang_contracts.verify.outcome import OK, Outcome, Status
 
 _RUNS = Reach(True)
@@ -71,25 +72,19 @@ class Timeline:
 
     def _run(self, numbers: Sequence[int], indices: Sequence[int]) -> None:
         evaluator = self.checker.evaluator
-        stands_on: dict[str, set[int]] = {}
+        dependents = Dependents()
         current: dict[int, Entry] = {}
         of_clauses: set[int] = set()
         for index in indices:
             changed = evaluator.move(self.releases[index])
             self.checker.moved()
-            if not current:
-                todo = set(numbers)
-            else:
-                todo = set(stands_on.pop("release", ()))
-                for name in changed:
-                    todo |= stands_on.pop(name, set())
+            todo = dependents.take(("release", *changed)) if current else set(numbers)
             for number in sorted(todo):
                 entry, names = self._tracked(number)
                 current[number] = entry
                 if entry.outcome.what in _OF_CLAUSES:
                     of_clauses.add(number)
-                for name in names:
-                    stands_on.setdefault(name, set()).add(number)
+                dependents.note(number, names)
             for number, entry in current.items():
                 self._entries[number][index] = entry
             for number in of_clauses:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from sglang_contracts.plugin import guards
+from sglang_contracts.plugin.texts import MAPPINGS
 from sglang_contracts.surface.model import (
     Attribute,
     Class,
@@ -18,6 +19,7 @@ from sglang_contracts.surface.model import (
     Value as RecordedValue,
 )
 from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify import kinds
 from sglang_contracts.verify.links import Links
 from sglang_contracts.verify.values import (
     NOTHING,
@@ -46,9 +48,6 @@ _CONTAINERS = frozenset(
         "Collection",
     }
 )
-_MAPPINGS = frozenset(
-    {"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict"}
-)
 _WRAPPERS = frozenset(
     {
         "Optional",
@@ -69,17 +68,8 @@ class Types(Links):
 
     def typed(self, module: str, text: str) -> tuple[Alternative, ...]:
         """What an annotation written in a module means."""
-        key = (module, text)
-        held = self._typed.get(key)
-        if held is None:
-            try:
-                tree: ast.expr | None = ast.parse(text.strip(), mode="eval").body
-            except (SyntaxError, ValueError, RecursionError):
-                tree = None
-            held = self._typed[key] = (tree,)
-        if held[0] is None:
-            return ()
-        return self._annotation(module, held[0]).alternatives
+        tree = kinds.parsed(text)
+        return () if tree is None else self._annotation(module, tree).alternatives
 
     def _annotation(self, module: str, node: ast.expr) -> Value:
         match node:
@@ -103,7 +93,7 @@ class Types(Links):
                     return NOTHING
                 if name in _CONTAINERS:
                     return Value((("list", self._annotation(module, arguments[0])),))
-                if name in _MAPPINGS and len(arguments) == 2:
+                if name in MAPPINGS and len(arguments) == 2:
                     return Value((("dict", self._annotation(module, arguments[1])),))
                 if name in ("Tuple", "tuple"):
                     if len(arguments) == 2 and isinstance(arguments[1], ast.Constant):
@@ -165,11 +155,8 @@ class Types(Links):
             symbol = self._dotted(module, ast.parse(cut.group(1), mode="eval").body)
             made = symbol is not None and symbol.kind == "class"
             return (("object", symbol, False),) if made else ()
-        try:
-            node = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError):
-            return ()
-        return self._made(module, node, owner, 0)
+        node = kinds.parsed(text)
+        return () if node is None else self._made(module, node, owner, 0)
 
     def _made(
         self, module: str, node: ast.expr, owner: Symbol | None, depth: int

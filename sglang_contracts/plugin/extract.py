@@ -47,8 +47,9 @@ def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
     limit = sys.getrecursionlimit()
     try:
         sys.setrecursionlimit(max(limit, _DEPTH))
-        Flow(file, tree, own_modules).run()
-        _launch(scan_python(tree), file)
+        everything = tuple(ast.walk(tree))  # walking costs more than parsing did: once
+        Flow(file, tree, everything, own_modules).run()
+        _launch(scan_python(everything), file)
     except RecursionError:
         file = File(source.path, module, problem="nested too deeply")
     except Exception as error:

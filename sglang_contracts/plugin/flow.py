@@ -20,7 +20,7 @@ class Flow(Statements):
 
     def run(self) -> None:
         """Walk the module, then every function body in it."""
-        for node in ast.walk(self.tree):
+        for node in self.everything:
             body = getattr(node, "body", None)
             if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
                 value = body[0].value

@@ -174,16 +174,19 @@ def _flags(text: str, line: int, offset: int) -> list[Word]:
     return found
 
 
-def scan_python(tree: ast.Module) -> list[Word]:
+def scan_python(everything: Sequence[ast.AST]) -> list[Word]:
     """Flags and environment variables in a module that launches SGLang.
 
     Flags count in lists, tuples and command strings, and only in a module in which a launch
     command stands (or a list goes to ``prepare_server_args``); never in ``add_argument``.
+
+    Args:
+        everything: All nodes of the module's tree, in the order of ``ast.walk``.
     """
     found: list[Word] = []
     own: set[int] = set()
     launches = False
-    for node in ast.walk(tree):
+    for node in everything:
         if isinstance(node, ast.Call):
             name = (
                 node.func.attr
@@ -203,8 +206,8 @@ def scan_python(tree: ast.Module) -> list[Word]:
             for one, other in itertools.pairwise(plain):
                 if one == "sglang" and other == "serve":
                     launches = True
-    cleared = _cleared(tree)
-    for node in ast.walk(tree):  # ``dict(os.environ, NAME="1")``
+    cleared = _cleared(everything)
+    for node in everything:  # ``dict(os.environ, NAME="1")``
         if isinstance(node, ast.Call):
             for keyword in node.keywords:
                 if keyword.arg and _ENVIRONMENT.fullmatch(keyword.arg):
@@ -212,18 +215,18 @@ def scan_python(tree: ast.Module) -> list[Word]:
                     found.append(Word(keyword.arg, place.lineno, place.col_offset + 1, ""))
     documents = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in everything
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
     followers: dict[int, str | None] = {}
-    for node in ast.walk(tree):
+    for node in everything:
         if isinstance(node, (ast.List, ast.Tuple)):
             for each, after in zip(node.elts, [*node.elts[1:], None], strict=False):
                 value = _text(after) if after is not None else "--"
                 followers[id(each)] = None if value is None or _no_value(value) else value
-    for node in ast.walk(tree):
+    for node in everything:
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue
         text = node.value
@@ -255,16 +258,16 @@ def scan_python(tree: ast.Module) -> list[Word]:
     return found
 
 
-def _cleared(tree: ast.Module) -> set[int]:
+def _cleared(everything: Sequence[ast.AST]) -> set[int]:
     """Constants that name variables to be taken away: that harms nobody, whoever reads them."""
     names: set[int] = set()
     loops: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
+    for node in everything:
         if (isinstance(node, ast.For) and isinstance(node.target, ast.Name)) and (
             isinstance(node.iter, (ast.Tuple, ast.List, ast.Set))
         ):
             loops[node.target.id] = node.iter.elts
-    for node in ast.walk(tree):
+    for node in everything:
         gone: list[ast.expr] = []
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             if node.func.attr in ("pop", "unsetenv", "delenv"):

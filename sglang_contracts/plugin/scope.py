@@ -139,9 +139,17 @@ def dotted_name(node: ast.expr) -> str:
 class Core:
     """What a walk knows and keeps; the classes above walk."""
 
-    def __init__(self, file: File, tree: ast.Module, own_modules: frozenset[str]) -> None:
+    def __init__(
+        self,
+        file: File,
+        tree: ast.Module,
+        everything: Sequence[ast.AST],
+        own_modules: frozenset[str],
+    ) -> None:
         self.file = file
         self.tree = tree
+        self.everything = everything
+        """Every node of the tree."""
         self.own_modules = own_modules
         self.nodes = Nodes()
         self.scope = Scope(None, -1, "")

@@ -460,7 +460,7 @@ class Statements(Definitions):
         """The statements after one in its own block."""
         if not hasattr(self, "_after"):
             self._after: dict[int, list[ast.stmt]] = {}
-            for parent in ast.walk(self.tree):
+            for parent in self.everything:
                 for field in ("body", "orelse", "finalbody"):
                     block = getattr(parent, field, None)
                     if isinstance(block, list):

@@ -282,7 +282,7 @@ class Versions(Membership):
         if self._askers is None:
             self._askers = frozenset(
                 each.name
-                for each in ast.walk(self.tree)
+                for each in self.everything
                 if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
                 and any(
                     isinstance(part, ast.Call) and guards.last_name(part.func) in _QUESTIONS

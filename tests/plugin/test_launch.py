@@ -69,7 +69,7 @@ def test_flags_of_a_launch_command_are_found_and_no_others(
 def test_flags_in_python_are_found_where_sglang_is_launched(
     text: str, expected: list[tuple[str, str | None, int]]
 ) -> None:
-    assert flags(scan_python(ast.parse(text))) == expected
+    assert flags(scan_python(tuple(ast.walk(ast.parse(text))))) == expected
 
 
 def test_a_command_line_is_taken_apart_with_its_environment() -> None:

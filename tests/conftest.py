@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,14 @@ ON_REQUEST = (
     HERE / "kunlun_backend" / "on_sglang",
     HERE / "suite" / "on_sglang",
 )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One worker where ``tox -p`` runs other environments beside this one."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist's own rule: as many as that says
+    return 1 if os.environ.get("TOX_PARALLEL_ENV") else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

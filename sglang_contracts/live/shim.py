@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sglang_contracts.live import guards, replacements
-from sglang_contracts.live.standins import REASONS
+from sglang_contracts.live.standins import REASONS, UNCOMPILED
 
 VARIABLE = "SGLANG_CONTRACTS_SHIM"
 """Set to ``1`` in a child's environment, the shim is installed when Python starts."""
@@ -74,7 +74,7 @@ def _refuse(name: str, depth: int = 2) -> NoReturn:
     package = name.partition(".")[0]
     raise StandInCallError(
         f"{name} was used at {place}, but {package} is only a stand-in here "
-        f"({REASONS.get(package, 'not listed')})"
+        f"({REASONS.get(package) or UNCOMPILED.get(package, 'not listed')})"
     )
 
 
@@ -111,7 +111,9 @@ def _stand_in(name: str) -> _StandInType:
     return _StandInType(name.rpartition(".")[2], (), {"_stand_in_name": name})
 
 
-class _StandInModule(types.ModuleType):
+class StandInModule(types.ModuleType):
+    """A module in which every name is a stand-in."""
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -132,7 +134,7 @@ class _StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         package = fullname.partition(".")[0]
         if package not in REASONS:
             return None
-        inside = isinstance(sys.modules.get(package), _StandInModule)
+        inside = isinstance(sys.modules.get(package), StandInModule)
         if "." in fullname and not inside:
             return None
         asked = guards.importer()
@@ -145,7 +147,7 @@ class _StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
-        module = _StandInModule(spec.name)
+        module = StandInModule(spec.name)
         module.__path__ = []
         return module
 

@@ -1,8 +1,9 @@
 """What the import shim stands in for, and why: data, read by people first.
 
-Two tables. A *stand-in* is a package that SGLang imports without a guard although nothing on a CPU
-calls it. A *patch* adds to a package that is there what an older SGLang expects of it. Each names
-the releases that were seen to need it; a package that is not listed is never stood in for.
+Three tables. A *stand-in* is a package that SGLang imports without a guard although nothing on a
+CPU calls it. An *extension* is C++ that a module of SGLang compiles while it is imported, with the
+same rules. A *patch* adds to a package that is there what an older SGLang expects of it. Each names
+the releases that were seen to need it; what is not listed is never stood in for.
 """
 
 from __future__ import annotations
@@ -21,6 +22,21 @@ class StandIn:
     """
 
     package: str
+    sglang: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Extension:
+    """C++ that is not compiled.
+
+    Attributes:
+        name: What it is called where ``torch.utils.cpp_extension.load`` is to compile it.
+        sglang: The releases that compile it at import (a specifier set).
+        reason: Why nothing here needs it.
+    """
+
+    name: str
     sglang: str
     reason: str
 
@@ -51,6 +67,12 @@ STAND_INS: tuple[StandIn, ...] = (
     StandIn("cuda", ">=0.5.23", "CUDA bindings that apache-tvm-ffi imports"),
 )
 
+EXTENSIONS: tuple[Extension, ...] = (
+    Extension("radix_tree_cpp", ">=0.4.10.post2,<0.5.21", "a prefix cache; off unless asked for"),
+    Extension("ngram_cache_cpp", ">=0.5.3,<0.5.10", "drafts for speculative decoding"),
+    Extension("hf3fs_utils", ">=0.4.10", "client of a file system; some wheels lack the source"),
+)
+
 PATCHES: tuple[Patch, ...] = (
     Patch(
         "triton.runtime.cache",
@@ -60,8 +82,8 @@ PATCHES: tuple[Patch, ...] = (
     Patch("torch", ">=0.4.8,<0.5.11", "torch._C._cpu._is_amx_tile_supported was renamed"),
     Patch(
         "torch.utils.cpp_extension",
-        "==0.4.10,==0.4.10.post1,==0.4.10.post2",
-        "compiles storage/hf3fs/hf3fs_utils.cpp at import; the wheels do not carry that file",
+        ">=0.4.10",
+        "compiles at import, for up to a minute, what the table of extensions names",
     ),
     Patch(
         "torchvision.extension",
@@ -71,3 +93,4 @@ PATCHES: tuple[Patch, ...] = (
 )
 
 REASONS = {stand_in.package: stand_in.reason for stand_in in STAND_INS}
+UNCOMPILED = {extension.name: extension.reason for extension in EXTENSIONS}

@@ -139,6 +139,24 @@ def test_a_base_that_has_lost_its_packages_is_built_again(built, capsys):
     assert "lost its packages" in capsys.readouterr().out
 
 
+def test_an_environment_starts_with_rare_collections_and_has_the_base(tmp_path, monkeypatch):
+    base, own = tmp_path / "base", tmp_path / "own"
+    base.mkdir()
+    own.mkdir()
+    (base / "in_the_base.py").touch()
+    monkeypatch.setattr(environments, "base", lambda work, project: base)
+    monkeypatch.setattr(environments.sysconfig, "get_paths", lambda: {"purelib": str(own)})
+    assert environments.link(tmp_path) == base
+    code = f"import site; site.addsitedir({str(own)!r}); import in_the_base, gc; "
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code + "print(gc.get_threshold())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "(50000, 50, 100)\n"
+
+
 def test_a_package_that_pip_cannot_get_is_said_with_what_to_do(capfd):
     with pytest.raises(SystemExit, match=r"(?s)failed \(3\).*PIP_FIND_LINKS"):
         environments._run(

@@ -128,6 +128,28 @@ def test_a_spawned_process_has_the_shim_too(tmp_path):
     assert out(run(tmp_path, code, worker=worker)) == "True"
 
 
+class CppExtension:
+    """In place of ``torch.utils.cpp_extension``: tells what it would have compiled."""
+
+    @staticmethod
+    def load(name, sources):
+        return f"{name} from {sources}"
+
+
+def test_a_listed_extension_is_not_compiled_but_stood_in_for():
+    replacements.PATCHES["torch.utils.cpp_extension"][0](patched := CppExtension())
+    tree = patched.load("radix_tree_cpp", sources=["missing.cpp"])
+    assert tree.RadixTree.__name__ == "RadixTree"
+    with pytest.raises(shim.StandInCallError, match="off unless asked for"):
+        tree.RadixTree(16)
+    shim.log.called.clear()
+
+
+def test_another_extension_is_compiled():
+    replacements.PATCHES["torch.utils.cpp_extension"][0](patched := CppExtension())
+    assert patched.load("hicache_hash_cpp", ["hash.cpp"]) == "hicache_hash_cpp from ['hash.cpp']"
+
+
 def test_without_the_variable_nothing_is_installed(tmp_path):
     environment = shim.environment({**os.environ, "PYTHONPATH": str(PROJECT)})
     environment.pop(shim.VARIABLE)
@@ -159,7 +181,7 @@ def test_patching_what_is_imported_already_is_an_error():
 
 
 def test_every_entry_says_for_which_releases_and_why():
-    for entry in (*standins.STAND_INS, *standins.PATCHES):
+    for entry in (*standins.STAND_INS, *standins.EXTENSIONS, *standins.PATCHES):
         assert len(entry.reason) > 10
         assert SpecifierSet(entry.sglang.partition(",==")[0])
     assert {patch.module for patch in standins.PATCHES} == set(replacements.PATCHES)

@@ -45,6 +45,8 @@ def pytest_configure(config):
     wanted = config.getoption("--expect-sglang", default=None)
     if wanted and f"sglang-{installed_release()}" != wanted:
         raise pytest.UsageError(f"SGLang {installed_release()} is installed, not {wanted}")
+    if wanted:
+        start(config)  # a whole line: they import while the tests are collected
 
 
 def pytest_collection_modifyitems(items):
@@ -53,12 +55,19 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish(session):
-    """Start the engines now: they run in processes of their own beside the other tests."""
-    wanted = any("served" in getattr(item, "fixturenames", ()) for item in session.items)
-    if wanted and Differences(installed_release()).has_attention_registry:
+    """At the latest now that some are known to need the engines."""
+    if any("served" in getattr(item, "fixturenames", ()) for item in session.items):
+        start(session.config)
+
+
+def start(config):
+    """Start the engines once: they run in processes of their own beside the other tests."""
+    if serving in config.stash or config.option.collectonly:
+        return
+    if Differences(installed_release()).has_attention_registry:
         shared = os.environ.get("SGLANG_CONTRACTS_LIVE")
         work = Path(shared or tempfile.mkdtemp(prefix="sglang-contracts-live-"))
-        session.config.stash[serving] = ThreadPoolExecutor(1).submit(serve, work)
+        config.stash[serving] = ThreadPoolExecutor(1).submit(serve, work)
 
 
 def serve(work):

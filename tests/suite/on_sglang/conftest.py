@@ -18,7 +18,8 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish(session):
     """Start it now."""
-    if any("certified" in getattr(item, "fixturenames", ()) for item in session.items):
+    wanted = any("certified" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and not session.config.option.collectonly:
         folder = tempfile.TemporaryDirectory(prefix="sglang-contracts-certify-")
         session.config.add_cleanup(folder.cleanup)
         session.config.stash[certifying] = ThreadPoolExecutor(1).submit(certify, Path(folder.name))

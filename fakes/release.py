@@ -93,6 +93,7 @@ class Fake:
         self.objects: dict[tuple[str, str], Any] = {}
         """(module, qualified name) → what stands there now."""
         self._making: set[tuple[str, str]] = set()
+        self._recorded: dict[tuple[str, str, str], bool] = {}
 
     def __repr__(self) -> str:
         return f"Fake({self.release!r})"
@@ -259,7 +260,10 @@ class Fake:
         for each in cls.__mro__:
             born = vars(each).get(classes.BORN)
             if born is not None:
-                return self.surface.member(born[1], name) is not None
+                key = (born[1].module, born[1].qual, name)  # asked for every field of every object
+                if key not in self._recorded:
+                    self._recorded[key] = self.surface.member(born[1], name) is not None
+                return self._recorded[key]
         return False
 
     def parameters(self, held: Any, name: str) -> frozenset[str]:

@@ -65,11 +65,11 @@ def kernel(module: str) -> Callable[[_Kernel], _Kernel]:
 
     def decorate(function: _Kernel) -> _Kernel:
         name = f"{module}.{function.__name__}"
-        signature = inspect.signature(function)
+        parameters = tuple(inspect.signature(function).parameters)
 
         @functools.wraps(function)
         def launch(*args: Any, **kwargs: Any) -> Any:
-            arguments = signature.bind(*args, **kwargs).arguments
+            arguments = dict(zip(parameters, args, strict=False), **kwargs)
             check_devices(name, arguments)
             for value in arguments.values():
                 simulate = getattr(type(value), "__kunlun_launch__", None)

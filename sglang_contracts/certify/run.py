@@ -1,17 +1,12 @@
-"""Runs the suite in a process of its own and writes down what came out."""
+"""Runs the suite in processes of its own and writes down what came out."""
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import importlib.metadata
-import json
+import itertools
 import os
-import signal
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +30,7 @@ from sglang_contracts.certify.certificate import (
 )
 from sglang_contracts.certify.digests import archive_digest, combined, plugin_files, suite_files
 from sglang_contracts.certify.environment import environment, issuer
+from sglang_contracts.certify.processes import Part, run
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.suite.engine import Result
 from sglang_contracts.suite.session import FAKE
@@ -43,6 +39,9 @@ from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised,
 
 TIMEOUT = 3600.0
 """Seconds after which a run is ended: a backend that hangs must not hang its CI."""
+
+_MOST_JOBS = 4
+"""Each process imports torch: more of them cost more than they save."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,7 @@ class Order:
         config: Settings file of the plugin; None: found by itself.
         issuer: Who issues it; empty: user and host.
         timeout: Seconds.
+        jobs: Processes that share the checks; 0: as many as suit the machine and what is tested.
     """
 
     plugin: str
@@ -68,6 +68,7 @@ class Order:
     config: Path | None = None
     issuer: str = ""
     timeout: float = TIMEOUT
+    jobs: int = 0
 
 
 Progress = Callable[[int, int, "Result | None"], None]
@@ -126,17 +127,13 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
         ThreadPoolExecutor(1) as aside,
     ):
         contracts = aside.submit(_contracts_digest, release)  # while the suite runs
-        lines, log, ended = _run(order, Path(folder), progress)
-    planned = next((line["planned"] for line in lines if "planned" in line), None)
-    finished = next((line["finished"] for line in lines if "finished" in line), None)
-    results = [msgspec.convert(line["result"], Result) for line in lines if "result" in line]
-    stopped = next((line["stopped"] for line in lines if "stopped" in line), None)
-    if stopped is not None:
-        raise ContractsError(stopped["message"], stopped["hint"])
-    if planned is None or (finished is None and not results):
-        said = f"it said\n{_tail(log)}" if log.strip() else "it said nothing"
-        raise ContractsError(f"the suite could not be run: {ended}", said)
-    used = {(m, d, int(p)) for m, d, p in (finished or {}).get("used", [])}
+        telling = _Telling(progress)
+        parts = run(_arguments(order), _jobs(order), Path(folder), order.timeout, telling.hear)
+        _refuse_what_was_not_run(parts)
+    planned, finished = _plan(parts), [part.first("finished") or {} for part in parts]
+    results = _in_order(planned, telling.results)
+    used = {(m, d, int(p)) for each in finished for m, d, p in each.get("used", [])}
+    ended = "; ".join(part.ended for part in parts if part.unfinished())
     done = {result.id for result in results}
     missing = tuple(each for each in planned if each not in done)
     open_points = unexercised(subject.capabilities, used) if order.level >= 2 else []
@@ -156,7 +153,7 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
             sglang=Sglang(release, _kind(order), contracts.result()),
             suite=Suite(__version__, combined(suite_files())),
             environment=environment(),
-            capabilities=dict((finished or {}).get("capabilities", {})),
+            capabilities=next((dict(e["capabilities"]) for e in finished if e), {}),
             profile=order.profile,
             seed=order.seed,
             level_asked=order.level,
@@ -222,95 +219,74 @@ def _torch_is_there() -> None:
         )
 
 
-def command(order: Order, results: Path) -> list[str]:
-    """The pytest command of a run."""
-    parts = [sys.executable, "-m", "pytest", "-p", "sglang_contracts.suite.pytest_plugin"]
+def _arguments(order: Order) -> list[str]:
+    """What pytest is given for a run."""
+    parts = ["-p", "sglang_contracts.suite.pytest_plugin"]
     parts += ["-p", "no:cacheprovider", "-q", "--import-mode=importlib", "-W", "ignore"]
+    parts += ["--assert=plain"]  # nothing here is told by an assert: no import need be looked at
     parts += ["--pyargs", "sglang_contracts.suite", "--sglang-plugin", order.plugin]
     parts += ["--sglang", order.sglang, "--sglang-level", str(order.level)]
     parts += ["--sglang-profile", order.profile, "--sglang-seed", str(order.seed)]
-    parts += ["--sglang-results", str(results)]
     if order.config is not None:
         parts += ["--sglang-config", str(order.config.resolve())]
     return parts
 
 
-def _run(order: Order, folder: Path, progress: Progress | None) -> tuple[list[Any], str, str]:
-    """Run pytest in ``folder``.
-
-    Returns:
-        Every line it wrote, its output, and how it ended where that was before its time.
-    """
-    results, log = folder / "results.jsonl", folder / "log.txt"
-    setting = dict(os.environ)
-    # No plugin of the user's environment may take part in the verdict.
-    setting["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    setting.pop("PYTEST_ADDOPTS", None)
-    setting.setdefault("OMP_NUM_THREADS", "1")
-    with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own suite
-            command(order, results),
-            cwd=folder,
-            env=setting,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        end = time.monotonic() + order.timeout
-        told = 0
-        try:
-            while process.poll() is None:
-                if time.monotonic() > end:
-                    break
-                time.sleep(0.1)
-                told = _tell(results, told, progress)
-            timed_out = process.poll() is None
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # its own group: what it has left behind
-            process.wait()
-    _tell(results, told, progress)
-    text = log.read_text(encoding="utf-8", errors="replace")
-    lines = _read(results)
-    if timed_out:
-        how = f"it was ended after {order.timeout:.0f} s"
-    else:
-        how = f"its process ended with status {process.returncode}"
-    return lines, text, f"{how}, {_during(lines)}"
+def _jobs(order: Order) -> int:
+    """How many processes share the checks, where it is not said."""
+    if order.jobs:
+        return order.jobs
+    if _kind(order) != "fake":
+        return 1  # a card may be the process' own, and a real SGLang takes long to import
+    if hasattr(os, "sched_getaffinity"):
+        return min(_MOST_JOBS, len(os.sched_getaffinity(0)))
+    return min(_MOST_JOBS, os.cpu_count() or 1)
 
 
-def _during(lines: list[Any]) -> str:
-    """What ran last."""
-    done = {line["result"]["id"] for line in lines if "result" in line}
-    begun = [line["began"] for line in lines if "began" in line]
-    if not begun:
-        return "before the first check: while the plugin and SGLang were loaded"
-    return f"during {begun[-1]}" if begun[-1] not in done else f"after {begun[-1]}"
+class _Telling:
+    """Collects the results of all processes, and tells of each as it comes."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.results: list[Result] = []
+        self._planned = 0
+        self._progress = progress
+
+    def hear(self, line: Any) -> None:
+        """Take a line of one of the processes."""
+        if "planned" in line:
+            self._planned += len(line["planned"])
+        elif "result" in line:
+            self.results.append(msgspec.convert(line["result"], Result))
+            if self._progress is not None:
+                self._progress(len(self.results), self._planned, self.results[-1])
 
 
-def _read(results: Path) -> list[Any]:
-    if not results.exists():
-        return []
-    found = []
-    for line in results.read_text(encoding="utf-8").splitlines():
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue  # the last line of a process that was ended
-    return found
+def _refuse_what_was_not_run(parts: list[Part]) -> None:
+    """Raise where nothing was learnt of the plugin, or a share of the plan is not even known."""
+    for part in parts:
+        stopped = part.first("stopped")
+        if stopped is not None:
+            raise ContractsError(stopped["message"], stopped["hint"])
+    silent = [part for part in parts if part.first("planned") is None]
+    if not silent and not any(part.reached for part in parts):
+        silent = parts
+    if silent:
+        text = silent[0].said()
+        said = f"it said\n{_tail(text)}" if text.strip() else "it said nothing"
+        raise ContractsError(f"the suite could not be run: {silent[0].ended}", said)
 
 
-def _tell(results: Path, told: int, progress: Progress | None) -> int:
-    """Report what has come since the last look; how many results have been reported."""
-    if progress is None:
-        return told
-    lines = _read(results)
-    planned = next((len(line["planned"]) for line in lines if "planned" in line), 0)
-    done = [msgspec.convert(line["result"], Result) for line in lines if "result" in line]
-    for index in range(told, len(done)):
-        progress(index + 1, planned, done[index])
-    return len(done)
+def _in_order(planned: list[str], results: list[Result]) -> list[Result]:
+    """Results in the order of the plan, whichever process they came from."""
+    place = {id: index for index, id in enumerate(planned)}
+    return sorted(results, key=lambda result: place.get(result.id, len(place)))
+
+
+def _plan(parts: list[Part]) -> list[str]:
+    """Ids of all planned checks in the suite's own order, from the parts' shares of it."""
+    shares = [list(part.first("planned") or ()) for part in parts]
+    turns = itertools.zip_longest(*shares)  # each took every n-th
+    return [each for turn in turns for each in turn if each is not None]
 
 
 def _tail(text: str, lines: int = 15) -> str:

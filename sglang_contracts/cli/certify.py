@@ -86,6 +86,12 @@ _MARKS = {
     metavar="SECONDS",
     help="End a run that takes longer: a backend may hang.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes that share the checks.  [default: on a fake 1 to 4, by CPUs; else 1]",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters.")
 def command(
     plugin: str | None,
@@ -99,6 +105,7 @@ def command(
     verified: Path | None,
     mutants: Path | None,
     timeout: float,
+    jobs: int | None,
     quiet: bool,
 ) -> int:
     """Run the conformance suite on an installed plugin.
@@ -119,7 +126,7 @@ def command(
 
     if out is not None:
         _can_be_written(out)
-    order = Order(plugin, sglang, level, profile, seed, config, issuer, timeout)
+    order = Order(plugin, sglang, level, profile, seed, config, issuer, timeout, jobs or 0)
     with steps(f"certifying {plugin}", quiet) as bar:
 
         def progress(done: int, planned: int, result: Result | None) -> None:

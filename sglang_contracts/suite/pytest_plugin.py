@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--sglang-results", metavar="FILE", help="append each result to this file as a JSON line"
     )
+    group.addoption(
+        "--sglang-part",
+        type=_part,
+        default=(1, 1),
+        metavar="I/N",
+        help="run every N-th check only, from the I-th on: another process runs the others [1/1]",
+    )
+
+
+def _part(text: str) -> tuple[int, int]:
+    """``I/N`` as two numbers."""
+    mine, _, of = text.partition("/")
+    if not (mine.isdigit() and of.isdigit() and 1 <= int(mine) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N")
+    return int(mine), int(of)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -83,26 +99,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
     found = _checks_of(items)
     if not found:
         return
-    level = config.getoption("--sglang-level")
-    if level is not None:
-        above = [i for i in found if _check_of(i).level > level]
-        if above:
-            config.hook.pytest_deselected(items=above)
-            gone = {id(item) for item in above}
-            items[:] = [item for item in items if id(item) not in gone]
+    level, (mine, of) = config.getoption("--sglang-level"), config.getoption("--sglang-part")
+    kept = found if level is None else [i for i in found if _check_of(i).level <= level]
+    chosen = {id(item) for item in kept[mine - 1 :: of]}
+    out = [item for item in found if id(item) not in chosen]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        gone = {id(item) for item in out}
+        items[:] = [item for item in items if id(item) not in gone]
     last = [i for i in items if i.name == "test_planned_checks_ran"]
     items[:] = [i for i in items if i.name != "test_planned_checks_ran"] + last
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Book what is planned, after every ``-k``, ``-m`` and node id has been applied."""
-    found = _checks_of(session.items)
-    if not found:
+    found, path = _checks_of(session.items), session.config.getoption("--sglang-results")
+    if not found and not path:  # no session of ours; a share of few checks may be empty
         return
     from sglang_contracts.suite.collected import collected
 
     book = collected(session.config)
-    path = session.config.getoption("--sglang-results")
     book.stream = Path(path) if path else None
     book.plan([_check_of(item).id for item in found])
 

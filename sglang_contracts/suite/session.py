@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import gc
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -31,7 +33,8 @@ def start_sglang(wanted: str) -> tuple[str, str]:
     Raises:
         ContractsError: It is not there, or another version is.
     """
-    import torch
+    with _without_collecting():
+        import torch
 
     torch.set_num_threads(1)  # tensors are tiny here: threads would only wait for each other
     from sglang_contracts import fakes
@@ -55,6 +58,19 @@ def start_sglang(wanted: str) -> tuple[str, str]:
     if os.environ.get(shim.VARIABLE) != "1" and "sglang" not in sys.modules and _no_card():
         shim.install()
     return release, "installed"
+
+
+@contextlib.contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Around a large import: what it makes stays, so looking through it for garbage finds none."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()
 
 
 def stand_in(subject: Subject) -> None:

@@ -93,6 +93,28 @@ def test_it_reaches_the_top_and_what_it_lacks_is_skipped_with_reasons(certified)
     ]
 
 
+def test_any_number_of_processes_finds_the_same_in_the_same_order(certify, tmp_path):
+    found = []
+    for jobs in ("1", "3"):
+        out = tmp_path / jobs
+        done = certify(
+            *("acme-sglang", "--sglang", "fake:0.5.16", "--profile", "quick", "--level", "2"),
+            *("--jobs", jobs, "--out", out),
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        told = re.findall(r"^\[(\d+)/(\d+)\]", done.stderr, re.M)
+        certificate = json.loads((out / "certificate.json").read_text())
+        found.append(
+            {
+                **{key: certificate[key] for key in ("planned", "exercised", "capabilities")},
+                "outcomes": [(c["id"], c["outcome"], c["cells"]) for c in certificate["checks"]],
+            }
+        )
+        assert [int(done) for done, _ in told] == [*range(1, len(certificate["planned"]) + 1)]
+    assert found[0] == found[1]
+    assert [each for each, _, _ in found[0]["outcomes"]] == found[0]["planned"]
+
+
 def test_its_progress_is_told(certified):
     done, _ = certified
     assert "plugin.every-use-resolves ok" in done.stderr

@@ -30,7 +30,10 @@ def certificates(request, tmp_path_factory):
         command = [sys.executable, "-m", "sglang_contracts.cli", "certify", "-q"]
         command += ["sglang-kunlun-reference", "--sglang", f"fake:{release}", "--out", str(out)]
         done = subprocess.run(
-            [*command, "--profile", PROFILE], capture_output=True, text=True, cwd=folder
+            [*command, "--profile", PROFILE, "--jobs", "1"],
+            capture_output=True,
+            text=True,
+            cwd=folder,
         )
         return done, json.loads((out / "certificate.json").read_text())
 

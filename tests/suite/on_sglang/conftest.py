@@ -16,13 +16,25 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: "certified" in getattr(item, "fixturenames", ()))
 
 
+def pytest_configure(config):
+    """Start it now where a whole line is run: it imports while the tests are collected."""
+    if config.getoption("--expect-sglang", default=None):
+        start(config)
+
+
 def pytest_collection_finish(session):
-    """Start it now."""
-    wanted = any("certified" in getattr(item, "fixturenames", ()) for item in session.items)
-    if wanted and not session.config.option.collectonly:
-        folder = tempfile.TemporaryDirectory(prefix="sglang-contracts-certify-")
-        session.config.add_cleanup(folder.cleanup)
-        session.config.stash[certifying] = ThreadPoolExecutor(1).submit(certify, Path(folder.name))
+    """At the latest now that one is known to need it."""
+    if any("certified" in getattr(item, "fixturenames", ()) for item in session.items):
+        start(session.config)
+
+
+def start(config):
+    """Start it once."""
+    if certifying in config.stash or config.option.collectonly:
+        return
+    folder = tempfile.TemporaryDirectory(prefix="sglang-contracts-certify-")
+    config.add_cleanup(folder.cleanup)
+    config.stash[certifying] = ThreadPoolExecutor(1).submit(certify, Path(folder.name))
 
 
 def certify(folder):

@@ -7,6 +7,7 @@ not notice. Names and sizes are facts; contents are not written down.
 from __future__ import annotations
 
 import dis
+import enum
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -218,7 +219,8 @@ def present(wanted: Iterable[str]) -> dict[str, dict[str, str]]:
         wanted: ``module:Qual``, modules alone, ``module:REGISTRY["key"]``.
 
     Returns:
-        Module → name → what it is: ``(a, b=)`` for a function, ``class (a, b=)``, ``key``, ….
+        Module → name → what it is: ``(a, b=)`` for a function, ``class (a, b=)``, ``key``,
+        ``member`` of an enumeration, ….
     """
     found: dict[str, dict[str, str]] = {}
     for symbol in wanted:
@@ -245,6 +247,8 @@ def _what(module: Any, path: str) -> str:
         owner = getattr(owner, parent)
     if key:
         return "key" if key.strip("]\"'") in getattr(owner, last) else ""
+    if isinstance(owner, enum.EnumMeta) and last in owner.__members__:
+        return "member"
     if isinstance(owner, type):
         held = inspect.getattr_static(owner, last, None)
         if isinstance(held, type) or held is None:  # a nested class; an annotation alone

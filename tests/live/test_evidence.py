@@ -293,6 +293,24 @@ def test_what_is_there_outside_the_range_contradicts_it(seen):
         verdict(seen, BACKEND, kind=Kind.METHOD, name="forward_late", **late)
 
 
+@pytest.mark.parametrize(("what", "wrong"), [("member", True), ("attribute", False)])
+def test_only_a_member_of_an_enumeration_contradicts_a_members_range(seen, what, wrong):
+    """From 0.5.4.post2 to 0.5.7 SpeculativeAlgorithm is a class that sets its names on itself."""
+    member = Clause(
+        id="c/A",
+        kind=Kind.MEMBER,
+        name="A",
+        owner=("sglang.here:Letters",),
+        symbols=("sglang.here:Letters.A",),
+        sglang=(">=0.5.17",),
+    )
+    there = msgspec.structs.replace(seen, symbols={"sglang.here": {"Letters.A": what}})
+    contract = Contract(id="c", title="", provider="a", consumer="b", clauses=(member,))
+    assert [found.status for found in evidence.confirm(contract, there)] == (
+        [Status.CONTRADICTED] if wrong else []
+    )
+
+
 def test_releases_in_which_it_is_lacking_are_told(seen):
     late = Clause(
         id="c/x", kind=Kind.METHOD, name="forward_late", owner=(BACKEND,), sglang=(">=0.5.17",)

@@ -246,6 +246,7 @@ def test_symbols_are_looked_up_in_imported_modules_alone(monkeypatch):
 
     module = types.ModuleType("sglang.here")
     module.Table, module.Kind, module.make = {"triton": 1}, Pool, lambda a, *, b=1: 0
+    module.Letters = enum.Enum("Letters", ["A"])
     module.hooked = lambda a: 0  # of this module: something put in SGLang's place
     module.make.__module__ = module.__name__
     monkeypatch.setitem(sys.modules, "sglang.here", module)
@@ -255,6 +256,8 @@ def test_symbols_are_looked_up_in_imported_modules_alone(monkeypatch):
             'sglang.here:Table["gone"]',
             "sglang.here:Kind.alloc",
             "sglang.here:Kind.gone",
+            "sglang.here:Letters.A",
+            "sglang.here:Letters.B",
             "sglang.here:make",
             "sglang.here:hooked",
             "sglang.elsewhere:X",
@@ -265,6 +268,7 @@ def test_symbols_are_looked_up_in_imported_modules_alone(monkeypatch):
         "sglang.here": {
             'Table["triton"]': "key",
             "Kind.alloc": "(count, *, zero=)",
+            "Letters.A": "member",
             "make": "(a, *, b=)",
         }
     }

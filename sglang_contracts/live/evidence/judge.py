@@ -129,6 +129,11 @@ def absent(clause: Clause, held: frozenset[Subject], evidence: Evidence) -> bool
     imported = [(module, name) for module, _, name in modules if module in evidence.symbols]
     if not imported or clause.kind not in (Kind.FUNCTION, Kind.CLASS, Kind.MEMBER):
         return None  # further keys of a registry depend on the machine
+    if clause.kind is Kind.MEMBER:
+        # What a class that is no enumeration there sets on itself is no member of one.
+        kinds = {evidence.symbols[module].get(name, "member") for module, name in imported}
+        if kinds != {"member"}:
+            return None
     return not any(name in evidence.symbols[module] for module, name in imported)
 
 

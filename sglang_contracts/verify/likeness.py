@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from sglang_contracts.surface.model import Attribute, Class, Function, Kind
 from sglang_contracts.surface.resolve import Symbol
@@ -12,12 +13,14 @@ from sglang_contracts.surface.resolve import Symbol
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 
 
-def words(name: str) -> list[str]:
+@lru_cache(maxsize=16384)
+def words(name: str) -> tuple[str, ...]:
     """The words of an identifier, lower case, without a plural's ending."""
-    found = [each.lower() for each in _WORD.findall(name)]
-    return [each[:-1] if len(each) > 3 and each.endswith("s") else each for each in found]
+    found = (each.lower() for each in _WORD.findall(name))
+    return tuple(each[:-1] if len(each) > 3 and each.endswith("s") else each for each in found)
 
 
+@lru_cache(maxsize=65536)  # the same pairs come again in each further release
 def likeness(one: str, other: str) -> float:
     """How alike two identifiers are: shared words count more than shared letters."""
     ones, others = words(one), words(other)

@@ -63,6 +63,7 @@ class Timeline:
         self.checks: list[Check] = checker.checks()
         self.wanted = tuple(sorted(set(range(len(releases)) if wanted is None else wanted)))
         self._force: dict[int, list[bool]] = {}
+        self._courses: dict[int, tuple[bytes, bytes]] = {}
         self._entries: list[list[Entry | None]] = [[None] * len(releases) for _ in self.checks]
         self._run(range(len(self.checks)), self.wanted)
         if not history:
@@ -137,25 +138,30 @@ class Timeline:
         """A check over all releases."""
         return [self.entry(number, index) for index in range(len(self.releases))]
 
+    def _course(self, number: int) -> tuple[bytes, bytes]:
+        """Where a check breaks and where it is fine: a byte a release, 1 for yes."""
+        course = self._courses.get(number)
+        if course is None:
+            entries = self.history(number)
+            course = self._courses[number] = (
+                bytes(entry.broken for entry in entries),
+                bytes(entry.fine for entry in entries),
+            )
+        return course
+
     def span(self, number: int, at: int) -> tuple[int, int | None]:
         """The broken interval around a release: its first index, and the release before it.
 
         None where no earlier release had it: it is not gone, it is not there yet.
         """
-        entries = self.history(number)
-        first = at
-        while first > 0 and entries[first - 1].broken:
-            first -= 1
-        before = any(entry.fine for entry in entries[:first])
-        return first, (first - 1 if before else None)
+        broken, fine = self._course(number)
+        first = broken.rfind(0, 0, at) + 1
+        return first, (first - 1 if fine.find(1, 0, first) >= 0 else None)
 
     def good(self, number: int, at: int) -> int | None:
         """The nearest release in which a check is fine: before, else after."""
-        entries = self.history(number)
-        for index in range(at - 1, -1, -1):
-            if entries[index].fine:
-                return index
-        for index in range(at + 1, len(entries)):
-            if entries[index].fine:
-                return index
-        return None
+        _, fine = self._course(number)
+        found = fine.rfind(1, 0, at)
+        if found < 0:
+            found = fine.find(1, at + 1)
+        return found if found >= 0 else None

@@ -13,17 +13,50 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from sglang_contracts.suite import lifeline
+
 _PAUSE = 0.05
 """Seconds between two looks at what the processes have written."""
 
+_ENDINGS = ("SIGTERM", "SIGHUP")
+"""What CI's cancel, ``timeout``, ``docker stop`` and a closed terminal send."""
+_OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+
 Heard = Callable[[dict[str, Any]], None]
 """Called with each line that a process writes, as it comes."""
+
+
+class _Named(msgspec.Struct):
+    id: str
+
+
+class _Stopped(msgspec.Struct):
+    message: str
+    hint: str
+
+
+class _Finished(msgspec.Struct):
+    used: list[tuple[str, str, int]] = []
+    capabilities: dict[str, Any] = {}
+
+
+class _Line(msgspec.Struct):
+    """What a line may say. The plugin runs where they are written: one may be anything."""
+
+    planned: list[str] = []
+    began: str = ""
+    result: _Named = _Named("")
+    finished: _Finished = _Finished()
+    stopped: _Stopped = _Stopped("", "")
 
 
 @dataclass
@@ -57,7 +90,8 @@ class Part:
         for line in whole.splitlines():
             try:
                 told = json.loads(line)
-            except ValueError:  # not one of ours: somebody else wrote there
+                msgspec.convert(told, _Line)
+            except (ValueError, RecursionError):  # not one of ours: somebody else wrote there
                 continue
             self.lines.append(told)
             yield told
@@ -107,9 +141,10 @@ def run(
     """
     parts: list[Part] = []
     end = time.monotonic() + timeout
+    lifeline_read, lifeline_write = os.pipe()
     try:
         for number in range(1, jobs + 1):
-            parts.append(_start(arguments, number, jobs, folder))
+            parts.append(_start(arguments, number, jobs, folder, lifeline_read))
         while any(part.process.poll() is None for part in parts) and time.monotonic() < end:
             time.sleep(_PAUSE)
             _listen(parts, heard)
@@ -119,6 +154,8 @@ def run(
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(part.process.pid, signal.SIGKILL)  # and what it has left behind
             part.process.wait()
+        os.close(lifeline_read)
+        os.close(lifeline_write)
     _listen(parts, heard)
     for part in parts:
         status = part.process.returncode
@@ -127,15 +164,17 @@ def run(
     return parts
 
 
-def _start(arguments: Sequence[str], number: int, jobs: int, folder: Path) -> Part:
+def _start(
+    arguments: Sequence[str], number: int, jobs: int, folder: Path, lifeline_read: int
+) -> Part:
     home = folder / str(number)
     home.mkdir()
     results, log = home / "results.jsonl", home / "log.txt"
     own = ["--sglang-part", f"{number}/{jobs}", "--sglang-results", str(results)]
-    setting = dict(os.environ)
     # No plugin of the user's environment may take part in the verdict.
+    setting = {name: value for name, value in os.environ.items() if name not in _OF_PYTEST}
     setting["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    setting.pop("PYTEST_ADDOPTS", None)
+    setting[lifeline.VARIABLE] = str(lifeline_read)
     setting.setdefault("OMP_NUM_THREADS", "1")
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - our own suite
@@ -145,6 +184,7 @@ def _start(arguments: Sequence[str], number: int, jobs: int, folder: Path) -> Pa
             stdout=output,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
+            pass_fds=(lifeline_read,),
             start_new_session=True,
         )
     return Part(process, results, log)
@@ -154,3 +194,26 @@ def _listen(parts: Sequence[Part], heard: Heard) -> None:
     for part in parts:
         for line in part.read():
             heard(line)
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Signals that would end this process at once end it as Ctrl-C does: after its clean-up.
+
+    One that is ignored (``nohup``) stays ignored. Only the main thread may set handlers.
+    """
+    kept: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in _ENDINGS:
+            number = getattr(signal, name)
+            if signal.getsignal(number) is signal.SIG_DFL:
+                kept[number] = signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number, before in kept.items():
+            signal.signal(number, before)
+
+
+def _end(number: int, _: Any) -> None:
+    raise SystemExit(128 + number)  # what a shell says of a process that this signal ended

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
-import itertools
 import os
 import tempfile
 from collections.abc import Callable
@@ -30,7 +29,8 @@ from sglang_contracts.certify.certificate import (
 )
 from sglang_contracts.certify.digests import archive_digest, combined, plugin_files, suite_files
 from sglang_contracts.certify.environment import environment, issuer
-from sglang_contracts.certify.processes import Part, run
+from sglang_contracts.certify.plan import levels, planned
+from sglang_contracts.certify.processes import Part, ended_by_signals, run
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.suite.engine import Result
 from sglang_contracts.suite.session import FAKE
@@ -39,6 +39,8 @@ from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised,
 
 TIMEOUT = 3600.0
 """Seconds after which a run is ended: a backend that hangs must not hang its CI."""
+
+_NOT_PLANNED = "its processes ended well, but had not planned them"
 
 _MOST_JOBS = 4
 """Each process imports torch: more of them cost more than they save."""
@@ -123,19 +125,22 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
     subject = load_subject(order.plugin, order.config)
     files = plugin_files(order.plugin)
     with (
+        ended_by_signals(),
         tempfile.TemporaryDirectory(prefix="sglang-contracts-") as folder,
         ThreadPoolExecutor(1) as aside,
     ):
         contracts = aside.submit(_contracts_digest, release)  # while the suite runs
-        telling = _Telling(progress)
-        parts = run(_arguments(order), _jobs(order), Path(folder), order.timeout, telling.hear)
+        aside.submit(levels)
+        telling, home = _Telling(progress), Path(folder)
+        parts = run(_arguments(order, home), _jobs(order), home, order.timeout, telling.hear)
         _refuse_what_was_not_run(parts)
-    planned, finished = _plan(parts), [part.first("finished") or {} for part in parts]
-    results = _in_order(planned, telling.results)
-    used = {(m, d, int(p)) for each in finished for m, d, p in each.get("used", [])}
-    ended = "; ".join(part.ended for part in parts if part.unfinished())
+    # Of the suite, not of what the run says that it planned: a plan cut short is not a pass.
+    plan, finished = planned(order.level), [part.first("finished") or {} for part in parts]
+    results = _of_the_plan(plan, telling.results)
+    used = {(m, d, int(p)) for each in finished for m, d, p in each.get("used", ())}
+    ended = "; ".join([part.ended for part in parts if part.unfinished()] or [_NOT_PLANNED])
     done = {result.id for result in results}
-    missing = tuple(each for each in planned if each not in done)
+    missing = tuple(each for each in plan if each not in done)
     open_points = unexercised(subject.capabilities, used) if order.level >= 2 else []
     return sealed(
         Certificate(
@@ -153,14 +158,14 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
             sglang=Sglang(release, _kind(order), contracts.result()),
             suite=Suite(__version__, combined(suite_files())),
             environment=environment(),
-            capabilities=next((dict(e["capabilities"]) for e in finished if e), {}),
+            capabilities=next((dict(e.get("capabilities", {})) for e in finished if e), {}),
             profile=order.profile,
             seed=order.seed,
             level_asked=order.level,
             level_reached=-1 if missing else reached(results, order.level),
             mostly_skipped=mostly_skipped(results),
             verdict=verdict(results, missing, open_points),
-            planned=tuple(planned),
+            planned=plan,
             not_run=missing,
             ended=ended if missing else "",
             checks=tuple(_outcome(result) for result in results),
@@ -219,9 +224,14 @@ def _torch_is_there() -> None:
         )
 
 
-def _arguments(order: Order) -> list[str]:
-    """What pytest is given for a run."""
-    parts = ["-p", "sglang_contracts.suite.pytest_plugin"]
+def _arguments(order: Order, home: Path) -> list[str]:
+    """What pytest is given for a run in ``home``."""
+    # Settings and conftest.py of a folder above, be it the virtual environment's or the temporary
+    # one, would be taken for the suite's: they can leave checks out.
+    settings = home / "pytest.ini"
+    settings.write_text("[pytest]\n", encoding="utf-8")
+    parts = ["-c", str(settings), "--rootdir", str(home), "--noconftest"]
+    parts += ["-p", "sglang_contracts.suite.lifeline", "-p", "sglang_contracts.suite.pytest_plugin"]
     parts += ["-p", "no:cacheprovider", "-q", "--import-mode=importlib", "-W", "ignore"]
     parts += ["--assert=plain"]  # nothing here is told by an assert: no import need be looked at
     parts += ["--pyargs", "sglang_contracts.suite", "--sglang-plugin", order.plugin]
@@ -256,7 +266,10 @@ class _Telling:
         if "planned" in line:
             self._planned += len(line["planned"])
         elif "result" in line:
-            self.results.append(msgspec.convert(line["result"], Result))
+            try:
+                self.results.append(msgspec.convert(line["result"], Result))
+            except msgspec.ValidationError:
+                return  # the plugin may write there, too: what is no result is missing
             if self._progress is not None:
                 self._progress(len(self.results), self._planned, self.results[-1])
 
@@ -276,17 +289,11 @@ def _refuse_what_was_not_run(parts: list[Part]) -> None:
         raise ContractsError(f"the suite could not be run: {silent[0].ended}", said)
 
 
-def _in_order(planned: list[str], results: list[Result]) -> list[Result]:
-    """Results in the order of the plan, whichever process they came from."""
-    place = {id: index for index, id in enumerate(planned)}
-    return sorted(results, key=lambda result: place.get(result.id, len(place)))
-
-
-def _plan(parts: list[Part]) -> list[str]:
-    """Ids of all planned checks in the suite's own order, from the parts' shares of it."""
-    shares = [list(part.first("planned") or ()) for part in parts]
-    turns = itertools.zip_longest(*shares)  # each took every n-th
-    return [each for turn in turns for each in turn if each is not None]
+def _of_the_plan(plan: tuple[str, ...], results: list[Result]) -> list[Result]:
+    """One result for each planned check, at the level that the suite gives it, in its order."""
+    known = levels()
+    found = {each.id: each for each in results if known.get(each.id) == each.level}
+    return [found[id] for id in plan if id in found]
 
 
 def _tail(text: str, lines: int = 15) -> str:

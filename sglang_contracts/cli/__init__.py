@@ -1,8 +1,8 @@
 """The command line: ``sglang-contracts COMMAND``.
 
 :func:`main` is the only way in. It turns whatever a command raises into the exit codes of the
-design: 0 fine, 1 findings, 2 could not run, and nothing else (130 after Ctrl-C and 141 after a
-closed pipe are the shell's own).
+design: 0 fine, 1 findings, 2 could not run, and nothing else (130 after Ctrl-C, 141 after a closed
+pipe, 129 and 143 after SIGHUP and SIGTERM are the shell's own).
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+    except SystemExit as error:  # a command that a signal ended, after its clean-up
+        print("ended by a signal", file=sys.stderr)
+        return error.code if isinstance(error.code, int) else CANNOT_RUN
     except BrokenPipeError:
         # Whoever read us has seen enough. Point stdout elsewhere, or the interpreter complains
         # when it flushes at exit.

@@ -94,6 +94,28 @@ def test_half_a_line_has_not_come_yet_and_what_is_no_line_of_ours_is_left_out(tm
 
 
 @pytest.mark.parametrize(
+    "junk",
+    [
+        b"5",
+        b"[]",
+        b'"planned"',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"result": 3}',
+        b'{"result": {"level": 3}}',
+        b'{"planned": 5}',
+        b'{"stopped": {}}',
+        b'{"finished": {"used": [["extend", "float32", "many"]]}}',
+    ],
+)
+def test_what_a_plugin_writes_among_the_results_is_left_out(tmp_path, junk):
+    part = Part(None, tmp_path / "results", tmp_path / "log")
+    part.results.write_bytes(junk + b'\n{"began": "a.b"}\n')
+    assert list(part.read()) == [{"began": "a.b"}]
+    assert part.place() == "during a.b"
+
+
+@pytest.mark.parametrize(
     ("lines", "words"),
     [
         ([{"stopped": {"message": "no such release", "hint": "record it"}}], "no such release"),

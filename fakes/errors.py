@@ -8,6 +8,7 @@ a look over sixty releases is not to be paid for each probe.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 
 class FakeError(RuntimeError):
@@ -20,13 +21,17 @@ class FakeError(RuntimeError):
     """
 
     def __init__(self, symbol: str, release: str, detail: str = "") -> None:
-        self.symbol, self.release = symbol, release
+        self.symbol, self.release, self.detail = symbol, release, detail
         super().__init__(
             f"{symbol} is there in SGLang {release}, but this fake has only its shape: "
             f"{detail or 'it does not behave'}. "
             "Replace it in your test, or run the test on the real release "
             f"(tox -e sglang-{release})."
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """It goes from one process to another: the arguments, not the text, make it again."""
+        return type(self), (self.symbol, self.release, self.detail)
 
 
 class _Told:
@@ -41,6 +46,23 @@ class _Told:
             more = self.tell()
             self._text = f"{self.plain}; {more}" if more else self.plain
         return self._text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The text as it reads here; what makes it, and what was asked, stay in this process."""
+        return _told_elsewhere, (type(self), str(self), getattr(self, "name", None))
+
+
+def _told_elsewhere(kind: type[Any], text: str, name: str | None) -> Any:
+    """An error whose text is known, as another process gets it."""
+    if issubclass(kind, MissingAttributeError):
+        return kind(text, _nothing_more, name or "", None)
+    if issubclass(kind, WrongCallError):
+        return kind(text, _nothing_more)
+    return kind(text, _nothing_more, name or "")
+
+
+def _nothing_more() -> str:
+    return ""
 
 
 class MissingAttributeError(_Told, AttributeError):

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sglang_contracts.fakes.errors import MissingModuleError
+from sglang_contracts.fakes.errors import FakeError, MissingModuleError
 from sglang_contracts.fakes.release import Fake, FakeModule
 
 from sglang_contracts.errors import ContractsError
@@ -78,6 +78,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing to do: names are made when first read."""
+
+    def get_code(self, fullname: str) -> Any:
+        """What ``python -m`` and :mod:`runpy` ask for: a fake has no code that could be run."""
+        raise FakeError(fullname, self.fake.release, "there is no code to run")
 
     def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:
         """The distribution of the faked release."""

@@ -106,7 +106,7 @@ def _propagate(fake: Fake, original: Any, made: Any, holder: Any) -> None:
             if held is original:
                 setattr(module, name, made)
     # A name not read yet is made from here when it is.
-    for key, held in fake.objects.items():
+    for key, held in list(fake.objects.items()):
         if held is original:
             fake.objects[key] = made
 

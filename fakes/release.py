@@ -9,6 +9,7 @@ from __future__ import annotations
 import dis
 import importlib
 import sys
+import threading
 import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,7 @@ class FakeModule(types.ModuleType):
             return fake.release
         if found is None:
             raise self._missing(fake, name)
-        value = self.__dict__[name] = fake.obtain(found)
-        return value
+        return self.__dict__.setdefault(name, fake.obtain(found))
 
     if TYPE_CHECKING:
 
@@ -92,7 +92,7 @@ class Fake:
         self.modules: dict[str, FakeModule] = {}
         self.objects: dict[tuple[str, str], Any] = {}
         """(module, qualified name) → what stands there now."""
-        self._making: set[tuple[str, str]] = set()
+        self._of_thread = threading.local()
         self._recorded: dict[tuple[str, str, str], bool] = {}
 
     def __repr__(self) -> str:
@@ -110,7 +110,8 @@ class Fake:
         if made is None:
             if not self.surface.has_module(name):
                 raise KeyError(name)
-            made = self.modules[name] = FakeModule(self, name, self.surface.module(name))
+            made = FakeModule(self, name, self.surface.module(name))
+            made = self.modules.setdefault(name, made)  # another thread may have been faster
         return made
 
     def names(self, module: str) -> set[str]:
@@ -157,7 +158,11 @@ class Fake:
         return held
 
     def obtain(self, symbol: Symbol) -> Any:
-        """The object of a symbol, made once."""
+        """The object of a symbol, made once.
+
+        Two threads may make it at the same time: what is there first is what both get. No lock is
+        held meanwhile, as making may import other libraries, which lock themselves.
+        """
         if symbol.kind == "module":
             return _imported(self.module(symbol.module))
         key = (symbol.module, symbol.qual)
@@ -167,14 +172,20 @@ class Fake:
             return self._external(symbol)
         if symbol.owner is not None and symbol.kind != "class":
             return getattr(self.obtain(symbol.owner), symbol.qual.rpartition(".")[2])
-        if key in self._making:
+        making = self._making()
+        if key in making:
             raise NoValueError(symbol.name)  # it is being made: a value that refers to itself
-        self._making.add(key)
+        making.add(key)
         try:
             made = self._make(symbol)
         finally:
-            self._making.discard(key)
+            making.discard(key)
         return self.objects.setdefault(key, made)
+
+    def _making(self) -> set[tuple[str, str]]:
+        """What this thread is making."""
+        found: set[tuple[str, str]] = self._of_thread.__dict__.setdefault("making", set())
+        return found
 
     def _make(self, symbol: Symbol) -> Any:
         if isinstance(symbol.node, Class):
@@ -195,8 +206,7 @@ class Fake:
         """What lies outside of what is recorded: another library's, if it is installed here."""
         key = (symbol.module, symbol.qual)
         if symbol.module.partition(".")[0] == "sglang":
-            self.objects[key] = Unknown(symbol.name, self.release)
-            return self.objects[key]
+            return self.objects.setdefault(key, Unknown(symbol.name, self.release))
         try:
             found: Any = importlib.import_module(symbol.module)
             for part in symbol.qual.split(".") if symbol.qual else ():
@@ -206,8 +216,7 @@ class Fake:
                     found = importlib.import_module(f"{symbol.module}.{part}")
         except Exception:  # whatever another library says while it is imported: it is not to be had
             found = Unknown(symbol.name, self.release)
-        self.objects[key] = found
-        return found
+        return self.objects.setdefault(key, found)
 
     def base_of(self, symbol: Symbol, text: str) -> Any:
         """The class that ``text`` means as a base of ``symbol``; None where it is not known."""

@@ -35,21 +35,21 @@ Heard = Callable[[dict[str, Any]], None]
 """Called with each line that a process writes, as it comes."""
 
 
-class _Named(msgspec.Struct):
+class _Named(msgspec.Struct, frozen=True):
     id: str
 
 
-class _Stopped(msgspec.Struct):
+class _Stopped(msgspec.Struct, frozen=True):
     message: str
     hint: str
 
 
-class _Finished(msgspec.Struct):
+class _Finished(msgspec.Struct, frozen=True):
     used: list[tuple[str, str, int]] = []
     capabilities: dict[str, Any] = {}
 
 
-class _Line(msgspec.Struct):
+class _Line(msgspec.Struct, frozen=True):
     """What a line may say. The plugin runs where they are written: one may be anything."""
 
     planned: list[str] = []

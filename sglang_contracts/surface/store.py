@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import bisect
 import hashlib
+import threading
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -199,11 +199,17 @@ def _compressor(base: bytes) -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=_LEVEL, dict_data=dictionary, write_checksum=True)
 
 
-@lru_cache(maxsize=1)
+_of_thread = threading.local()
+
+
 def _plain() -> zstandard.ZstdDecompressor:
+    """This thread's: one that two threads use at the same time reads neither's data."""
     import zstandard
 
-    return zstandard.ZstdDecompressor()
+    found: zstandard.ZstdDecompressor | None = getattr(_of_thread, "plain", None)
+    if found is None:
+        found = _of_thread.plain = zstandard.ZstdDecompressor()
+    return found
 
 
 def _decompressor(base: bytes) -> zstandard.ZstdDecompressor:

@@ -111,3 +111,73 @@ def test_pytest_places_it_before_the_first_conftest(tmp_path):
     done = subprocess.run([*command, "0.1.1"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "0.1.1 is not recorded" in done.stderr
+
+
+def test_after_an_inner_statement_the_outer_ones_is_back():
+    place = "sglang.srt.model_executor.forward_batch_info"
+    with fakes.install("0.5.9") as outer:
+        mode = importlib.import_module(place).ForwardMode
+        with fakes.install("0.5.16"):
+            assert importlib.import_module("sglang").__version__ == "0.5.16"
+        assert importlib.import_module("sglang").__version__ == "0.5.9"
+        assert importlib.import_module(place).ForwardMode is mode
+        assert fakes.installed() is outer
+    assert fakes.installed() is None
+    assert "sglang" not in sys.modules
+
+
+def test_the_end_of_a_statement_takes_out_its_own_only():
+    first = fakes.install("0.5.9")
+    second = fakes.install("0.5.16")
+    try:
+        first.__exit__(None, None, None)
+        assert fakes.installed() is second
+        assert importlib.import_module("sglang").__version__ == "0.5.16"
+    finally:
+        fakes.uninstall()
+
+
+def test_one_that_has_ended_meanwhile_does_not_come_back():
+    with fakes.install("0.5.9") as outer, fakes.install("0.5.16"):
+        outer.__exit__(None, None, None)
+    assert fakes.installed() is None
+    assert not [each for each in sys.meta_path if type(each).__module__.endswith("fakes.finder")]
+
+
+@pytest.mark.parametrize(
+    ("release", "forget", "words"),
+    [
+        (None, (), "None is no release"),
+        (5, (), "5 is no release"),
+        ("", (), "'' is no release"),
+        ("0.1.1", (), "not recorded"),
+        ("0.5.16", [5], "forget=5 is no package"),
+        ("0.5.16", ["sglang_contracts"], "cannot be forgotten"),
+    ],
+)
+def test_what_cannot_be_placed_leaves_what_is_there(release, forget, words):
+    with fakes.install("0.5.9") as there:
+        with pytest.raises(ContractsError, match=words):
+            fakes.install(release, forget)
+        assert fakes.installed() is there
+        assert importlib.import_module("sglang").__version__ == "0.5.9"
+
+
+def test_the_spelling_of_certify_is_understood():
+    with fakes.install("fake:0.5.16") as there:
+        assert there.release == "0.5.16"
+
+
+def test_a_package_to_forget_may_be_one_string(monkeypatch):
+    for name in ("a_plugin", "a"):
+        monkeypatch.setitem(sys.modules, name, type(sys)(name))
+    with fakes.install("0.5.16", forget="a_plugin"):
+        assert "a_plugin" not in sys.modules
+        assert "a" in sys.modules
+
+
+def test_running_a_module_says_that_there_is_no_code():
+    import runpy
+
+    with fakes.install("0.5.20"), pytest.raises(fakes.FakeError, match="there is no code to run"):
+        runpy.run_module("sglang.launch_server", run_name="__main__")

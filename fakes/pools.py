@@ -68,20 +68,10 @@ def _requests_clear(fake: Fake, self: Any, given: Given) -> None:
 
 @method(_REQUESTS, "alloc_rows")
 def _alloc_rows(fake: Fake, self: Any, given: Given) -> list[int] | None:
-    count = given["need_size"]
-    if count > len(self.free_slots):
-        return None
-    rows = self.free_slots[len(self.free_slots) - count :]
-    del self.free_slots[len(self.free_slots) - count :]
-    _mark(fake, self, rows)
-    if fake.records(self, "_on_alloc_rows") and self._on_alloc_rows is not None and rows:
+    rows = _next_rows(fake, self, given["need_size"])
+    if rows and fake.records(self, "_on_alloc_rows") and self._on_alloc_rows is not None:
         self._on_alloc_rows(rows)
-    return list(rows)
-
-
-def _mark(fake: Fake, self: Any, rows: list[int]) -> None:
-    if rows and fake.records(self, "req_generation"):
-        self.req_generation[rows] += 1
+    return rows
 
 
 @method(_REQUESTS, "free_rows")
@@ -108,14 +98,14 @@ def _no_aux(fake: Fake, self: Any, given: Given) -> None:
 @method(_REQUESTS, "alloc")
 def _requests_alloc(fake: Fake, self: Any, given: Given) -> list[int] | None:
     if "need_size" in given:
-        return _first_rows(fake, self, given["need_size"])
+        return _next_rows(fake, self, given["need_size"])
     requests: Sequence[Any] = given["reqs"]
     holders = [_holder(each) for each in requests]
     kept = [each for each in holders if each.req_pool_idx is not None]
     _check_reuse(fake, requests, holders)
     count = len(holders) - len(kept)
     by_row = fake.records(self, "alloc_rows")
-    rows = self.alloc_rows(count) if by_row else _first_rows(fake, self, count)
+    rows = self.alloc_rows(count) if by_row else _next_rows(fake, self, count)
     if rows is None:
         return None
     left = iter(rows)
@@ -125,12 +115,17 @@ def _requests_alloc(fake: Fake, self: Any, given: Given) -> list[int] | None:
     return [each.req_pool_idx for each in holders]
 
 
-def _first_rows(fake: Fake, self: Any, count: int) -> list[int] | None:
-    if count > len(self.free_slots):
+def _next_rows(fake: Fake, self: Any, count: int) -> list[int] | None:
+    """The next free rows: those at the front, from 0.5.18 on those at the end."""
+    left = len(self.free_slots) - count
+    if left < 0:
         return None
-    rows, self.free_slots = self.free_slots[:count], self.free_slots[count:]
-    _mark(fake, self, rows)
-    return list(rows)
+    first = left if Version(fake.release) >= Version("0.5.18") else 0
+    rows: list[int] = self.free_slots[first : first + count]
+    del self.free_slots[first : first + count]
+    if rows and fake.records(self, "req_generation"):
+        self.req_generation[rows] += 1
+    return rows
 
 
 def _holder(request: Any) -> Any:

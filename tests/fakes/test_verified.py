@@ -35,7 +35,7 @@ from sglang_contracts import fakes  # noqa: E402
 from sglang_contracts.live.build import accepted, construct  # noqa: E402
 from sglang_contracts.live.differences import Differences  # noqa: E402
 
-RELEASES = ("0.5.9", "0.5.11", "0.5.13", "0.5.16", "0.5.20", "0.5.23")
+RELEASES = ("0.5.9", "0.5.11", "0.5.13", "0.5.16", "0.5.18", "0.5.20", "0.5.23")
 LONG = os.environ.get("SGLANG_CONTRACTS_PROFILE") == "release"
 REAL = importlib.util.find_spec("sglang") is not None
 ROWS, CONTEXT, LAYERS = 5, 64, 1
@@ -275,9 +275,9 @@ class Model:
     def __init__(self, differences, page, pages, need_sort):
         self.page, self.need_sort = page, need_sort
         self.free_pages, self.kept_apart = list(range(1, pages + 1)), []
-        # Row 0 is left to padding since 0.5.11; rows come from the other end since 0.5.19.
+        # Row 0 is left to padding since 0.5.11; rows come from the other end since 0.5.18.
         first = 1 if differences.since("0.5.11") else 0
-        self.rows, self.from_tail = list(range(first, first + ROWS)), differences.since("0.5.19")
+        self.rows, self.from_tail = list(range(first, first + ROWS)), differences.since("0.5.18")
         self.tells_evicted = differences.since("0.5.9")
         self.evicts_segments = differences.since("0.5.17")
         self.table, self.written = {}, {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin import guards
+from sglang_contracts.plugin import guards, patches
 from sglang_contracts.plugin.expressions import Expressions
 from sglang_contracts.plugin.model import (
     UNKNOWN,
@@ -147,7 +147,7 @@ class Definitions(Expressions):
             record.annotation = self.annotation(node.returns)
         value = self.nodes.add("ownfunc", index)
         for decorator, _ in hooks:
-            if self.hook(decorator, value, decorator=True):
+            if patches.hook(self, decorator, value, decorator=True):
                 record.wrapped = False
         return value
 
@@ -274,7 +274,7 @@ class Definitions(Expressions):
         methods.walk(node.body)
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call):
-                self.hook(decorator, value, decorator=True)
+                patches.hook(self, decorator, value, decorator=True)
 
 
 class _ClassScope:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin import guards
+from sglang_contracts.plugin import arguments, guards
 from sglang_contracts.plugin.calls import Calls
 from sglang_contracts.plugin.conditions import ANSWERS
 from sglang_contracts.plugin.model import (
@@ -105,11 +105,6 @@ class Expressions(Calls):
         self.awaiting[id(node.value)] = 1
         return self.expr(node.value)
 
-    def used_at_once(self, node: ast.expr) -> None:
-        """What is made of a call's result needs the result itself, no coroutine."""
-        if isinstance(node, ast.Call):
-            self.awaiting.setdefault(id(node), -1)
-
     def ex_Starred(self, node: ast.Starred) -> int:
         self.expr(node.value)
         return UNKNOWN
@@ -127,7 +122,7 @@ class Expressions(Calls):
             return UNKNOWN
         texts = self.texts(node.slice)
         if len(texts) == 1 and isinstance(node.value, ast.Name):
-            kept = self.known_keys(node.value.id).get(texts[0], UNKNOWN)
+            kept = arguments.known_keys(self, node.value.id).get(texts[0], UNKNOWN)
             if kept and self.decided(kept):
                 return kept  # an answer kept in a table of answers
         if len(texts) == 1 and texts[0] != "*":

@@ -173,6 +173,7 @@ class Core:
         self.by_parameter: list[ByParameter] = []
         self.own_calls: list[OwnCall] = []
         self._askers: frozenset[str] | None = None
+        self._after: dict[int, list[ast.stmt]] = {}
         self.package = file.path.endswith("__init__.py")
         file.guards.append(Guard(parent=0, kind=""))
 
@@ -246,6 +247,28 @@ class Core:
             values.append(value)
         record.lines.setdefault(attr, line)
 
+    def both(self, one: int, other: int) -> int:
+        """Either of two values; what is unknown in one is unknown."""
+        if one == UNKNOWN or other == UNKNOWN:
+            return UNKNOWN
+        return self.nodes.union((one, other))
+
+    def used_at_once(self, node: ast.expr) -> None:
+        """What is made of a call's result needs the result itself, no coroutine."""
+        if isinstance(node, ast.Call):
+            self.awaiting.setdefault(id(node), -1)
+
+    def following(self, node: ast.stmt) -> list[ast.stmt]:
+        """The statements after one in its own block."""
+        if not self._after:
+            for parent in self.everything:
+                for field in ("body", "orelse", "finalbody"):
+                    block = getattr(parent, field, None)
+                    if isinstance(block, list):
+                        for position, each in enumerate(block):
+                            self._after[id(each)] = block[position + 1 :]
+        return self._after.get(id(node), [])
+
     # -- what the classes above add ----------------------------------------------------------------
 
     def expr(self, node: ast.expr) -> int:
@@ -266,10 +289,6 @@ class Core:
 
     def loop_over(self, target: ast.expr, iterable: ast.expr, value: int) -> None:
         """Bind a loop's target."""
-        raise NotImplementedError
-
-    def both(self, one: int, other: int) -> int:
-        """Either of two values."""
         raise NotImplementedError
 
     def signature(

@@ -55,6 +55,26 @@ def keep_form(walk: Conditions, record: Form) -> int:
     return index
 
 
+def completed(walk: Conditions, callee: int, form: int) -> tuple[int, int]:
+    """A call of a ``partial`` is one of what is inside, with what both are given."""
+    held = walk.nodes.table[callee]
+    while held[0] == "partial":
+        first, rest = walk.file.forms[held[2]], walk.file.forms[form]
+        form = keep_form(
+            walk,
+            Form(
+                [*first.positional, *rest.positional],
+                [*first.names, *rest.names],
+                {**first.keywords, **rest.keywords},
+                first.star or rest.star,
+                first.double_star or rest.double_star,
+            ),
+        )
+        callee = int(held[1])
+        held = walk.nodes.table[callee]
+    return callee, form
+
+
 def spread(walk: Conditions, record: Form, elements: list[ast.expr]) -> None:
     """``*args`` whose elements stand in a display: they are passed one by one."""
     record.star = False
@@ -147,14 +167,14 @@ def keys_of(walk: Conditions, node: ast.expr | None) -> dict[str, int] | None:
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    keys[key.value] = walk.expr(value)
+                    keys[key.value] = walk.argument(value)
             return keys
         if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) and (
             node.func.id == "dict"
         ):
             for keyword in node.keywords:
                 if keyword.arg is not None:
-                    keys[keyword.arg] = walk.expr(keyword.value)
+                    keys[keyword.arg] = walk.argument(keyword.value)
             return keys
     return None
 
@@ -167,7 +187,7 @@ def update_dict(walk: Conditions, func: ast.Attribute, node: ast.Call) -> None:
             for keyword in node.keywords:
                 if keyword.arg:
                     with walk.silently():
-                        held[keyword.arg] = walk.expr(keyword.value)
+                        held[keyword.arg] = walk.argument(keyword.value)
                     set_key(walk, func.value.id, keyword.arg)
 
 

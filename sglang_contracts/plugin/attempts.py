@@ -91,7 +91,7 @@ def walk_try(walk: Conditions, node: ast.Try) -> None:
     walk.scope.constants = after_constants
     joined = dict(after)
     for outcome in outcomes[:1]:
-        for name in set(after) | set(outcome):
+        for name in sorted(set(after) | set(outcome)):
             one, other = after.get(name, UNKNOWN), outcome.get(name, UNKNOWN)
             if one != other:
                 joined[name] = walk.nodes.add("tried", index, one, other)

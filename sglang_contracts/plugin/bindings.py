@@ -87,9 +87,13 @@ def assign(walk: Conditions, target: ast.expr, value: int, source: ast.expr | No
             base = walk.expr(base_expr)
             walk.expr(key_expr)
             if isinstance(base_expr, ast.Name) and base_expr.id in walk.scope.dicts:
+                kept = value
+                if source is not None:
+                    with walk.silently():
+                        kept = walk.argument(source)
                 for key in walk.texts(key_expr):
                     if key != "*":
-                        walk.scope.dicts[base_expr.id][key] = value
+                        walk.scope.dicts[base_expr.id][key] = kept
                         arguments.set_key(walk, base_expr.id, key)
             if base == UNKNOWN:
                 return

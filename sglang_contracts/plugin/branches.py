@@ -120,7 +120,7 @@ def walk_if(walk: Conditions, node: ast.If) -> None:
         return
     other = walk.scope.names
     joined = {}
-    for name in set(after) | set(other):
+    for name in sorted(set(after) | set(other)):
         one, two = after.get(name, UNKNOWN), other.get(name, UNKNOWN)
         if one == two:
             joined[name] = one

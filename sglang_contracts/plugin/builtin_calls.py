@@ -62,7 +62,7 @@ def of_hasattr(walk: Conditions, node: ast.Call) -> int | None:
         return None
     base = walk.subject(node.args[0])
     names = walk.texts(node.args[1])
-    handed.named_by_parameter(walk, node, base, UseKind.PROBE)
+    handed.named_by_parameter(walk, node.args[1], base, UseKind.PROBE)
     for name in names:
         if name != "*":
             walk.mention(name)
@@ -81,7 +81,7 @@ def of_getattr(walk: Conditions, node: ast.Call) -> int | None:
         return walk.nodes.add("version")
     names = walk.texts(node.args[1])
     handed.named_by_parameter(
-        walk, node, base, UseKind.READ if len(node.args) == 2 else UseKind.PROBE
+        walk, node.args[1], base, UseKind.READ if len(node.args) == 2 else UseKind.PROBE
     )
     if base == UNKNOWN:
         return UNKNOWN
@@ -127,7 +127,7 @@ def of_setattr(walk: Conditions, node: ast.Call) -> int | None:
         return None
     base = walk.expr(node.args[0])
     value = walk.expr(node.args[2])
-    handed.named_by_parameter(walk, node, base, UseKind.WRITE)
+    handed.named_by_parameter(walk, node.args[1], base, UseKind.WRITE, value)
     for name in walk.texts(node.args[1]):
         if name == "*" or not base:
             continue

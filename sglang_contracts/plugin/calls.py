@@ -104,6 +104,7 @@ class Calls(Conditions):
             if isinstance(func, ast.Name) and func.id == "object":
                 return self.nodes.literal("object")  # a sentinel
             return UNKNOWN
+        callee, form = arguments.completed(self, callee, form)
         value = self.nodes.add("call", callee, form)
         handed.own_call(self, node, callee, form)
         if not self.quiet:

@@ -192,6 +192,7 @@ class Conditions(Versions):
 
     def narrow(self, test: ast.expr, positive: bool) -> None:
         """What a test tells of its subject inside the branch."""
+        self.note_tested(test)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.narrow(test.operand, not positive)
             return
@@ -230,6 +231,22 @@ class Conditions(Versions):
                 value = self.expr(classes) if not isinstance(classes, ast.Tuple) else UNKNOWN
         if "." in key or key in self.scope.names or positive:
             self.narrowed_to(key, value)
+
+    def note_tested(self, test: ast.expr) -> None:
+        """Remember what a test looks at: whether it is true, or ``None``, or of some class."""
+        match test:
+            case ast.Name() | ast.Attribute() | ast.Subscript():
+                subject: ast.expr = test
+            case ast.NamedExpr(value=value):
+                subject = value
+            case ast.Compare(left=left, comparators=[ast.Constant(value=None)]):
+                subject = left
+            case ast.Call(func=ast.Name(), args=[first, *_]):
+                subject = first
+            case _:
+                return
+        with self.silently():
+            self.tested.add(self.expr(subject))
 
     def narrowed_to(self, key: str, value: int) -> None:
         """What a test leaves of its subject."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin import arguments, guards
+from sglang_contracts.plugin import arguments, guards, handed
+from sglang_contracts.plugin.builtin_calls import asked_for
 from sglang_contracts.plugin.calls import Calls
 from sglang_contracts.plugin.conditions import ANSWERS
 from sglang_contracts.plugin.model import (
@@ -14,6 +15,11 @@ from sglang_contracts.plugin.model import (
     UseKind,
 )
 from sglang_contracts.plugin.scope import BUILTINS, DOTTED, IDENTIFIER, Scope, dotted_name
+
+_ARITHMETIC = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift)
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_STATED = frozenset({"attr", "call", "item", "iter", "union", "unpack"})
+"""Operations whose value upstream may say the kind of."""
 
 
 class Expressions(Calls):
@@ -125,6 +131,10 @@ class Expressions(Calls):
             kept = arguments.known_keys(self, node.value.id).get(texts[0], UNKNOWN)
             if kept and self.decided(kept):
                 return kept  # an answer kept in a table of answers
+        if texts == ["*"]:
+            self.by_parameter_key(node, base)
+        if len(texts) > 1 and "*" not in texts:
+            self.items(node, base, texts)
         if len(texts) == 1 and texts[0] != "*":
             self.use(UseKind.ITEM, base, node, name=texts[0])
             if self.nodes.table[base] == ("literal", "sys.modules") and DOTTED.match(texts[0]):
@@ -133,8 +143,28 @@ class Expressions(Calls):
         if isinstance(node.slice, ast.Slice):
             return self.sliced(base, node.slice)
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+            if isinstance(node.ctx, ast.Load) and self.nodes.op(base) in _STATED:
+                self.use(UseKind.NEED, base, node, name="index")
             return self.nodes.add("unpack", base, node.slice.value, -1)
         return self.nodes.add("item", base, None)
+
+    def by_parameter_key(self, node: ast.Subscript, base: int) -> None:
+        """``TABLE[name]`` in a helper: which key it is, its calls tell."""
+        key = node.slice
+        if not isinstance(key, ast.Name) or key.id in self.looked_for():
+            return
+        if isinstance(node.ctx, ast.Load) and self.nodes.op(base) in ("import", "attr"):
+            handed.named_by_parameter(self, key, base, UseKind.ITEM)
+
+    def items(self, node: ast.Subscript, base: int, keys: Sequence[str]) -> None:
+        """A table read by each of several keys, those aside that are asked for one by one."""
+        for key in keys:
+            guard = self.guard
+            there = self.nodes.add("registered", base, key)
+            if asked_for(self, there):
+                guard = self.where(guard, kind="if", condition=there, line=node.lineno)
+            with self.under(guard):
+                self.use(UseKind.ITEM, base, node, name=key)
 
     def sliced(self, base: int, cut: ast.Slice) -> int:
         """A part of a sequence, by constant bounds where it matters which."""
@@ -222,14 +252,21 @@ class Expressions(Calls):
         return value if value and self.nodes.op(value) == "literal" else UNKNOWN
 
     def ex_BinOp(self, node: ast.BinOp) -> int:
-        self.expr(node.left)
-        self.expr(node.right)
+        values = [self.expr(node.left), self.expr(node.right)]
+        if isinstance(node.op, _ARITHMETIC):
+            self.needs_number(node, values)
         return self.nodes.literal("number")
 
+    def needs_number(self, node: ast.expr, values: Sequence[int]) -> None:
+        """Fields that something is done with which a number takes, and nothing does not."""
+        for value in values:
+            if self.nodes.op(value) == "attr":
+                self.use(UseKind.NEED, value, node, name="number")
+
     def ex_Compare(self, node: ast.Compare) -> int:
-        self.expr(node.left)
-        for each in node.comparators:
-            self.expr(each)
+        values = [self.expr(each) for each in (node.left, *node.comparators)]
+        if all(isinstance(each, _ORDERS) for each in node.ops):
+            self.needs_number(node, values)
         condition = self.condition(node)
         if condition:
             self.asked(condition, node)

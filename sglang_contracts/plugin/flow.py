@@ -40,26 +40,37 @@ class Flow(Statements):
         everything = set().union(*self.mentioned.values())
         file.mentions = {index: sorted(names) for index, names in self.mentioned.items()}
         file.mentions[-1] = sorted(everything)
+        file.tested = sorted(self.tested - {UNKNOWN})
         file.strings = sorted(self.strings)
         file.defines = sorted(self.defined)
         file.foreign = bool(self.frameworks - {"sglang"}) and "sglang" not in self.frameworks
 
     def through(self, call: OwnCall) -> None:
         """What a helper reads or sets by the name that it is given, at the call that gives it."""
-        form = self.file.forms[call.form]
         parameters = self.file.functions[call.function].parameters
         for each in self.by_parameter:
             if each.function != call.function:
                 continue
             name = parameters[each.position].name
-            texts = call.texts.get(each.position, call.texts.get(name, ["*"]))
-            base = each.base
-            held = self.nodes.table[base]
-            if held[0] == "param" and held[1] == call.function:
-                given = form.keywords.get(parameters[held[2]].name, UNKNOWN)
-                base = form.positional[held[2]] if held[2] < len(form.positional) else given
-            for text in texts:
-                if base and IDENTIFIER.match(text):
-                    self.scope.function, self.guard = call.caller, call.guard
+            base, value = self.given(call, each.base), self.given(call, each.value)
+            self.scope.function, self.guard = call.caller, call.guard
+            for text in call.texts.get(each.position, call.texts.get(name, ["*"])):
+                if not base or text == "*":
+                    continue
+                if each.kind is UseKind.ITEM:
+                    self.use(each.kind, base, call.where, name=text)
+                elif IDENTIFIER.match(text):
                     kind = "get" if each.kind is UseKind.PROBE else ""
-                    self.use(each.kind, self.nodes.add("attr", base, text), call.where, name=kind)
+                    attribute = self.nodes.add("attr", base, text)
+                    self.use(each.kind, attribute, call.where, name=kind, value=value)
+
+    def given(self, call: OwnCall, node: int) -> int:
+        """A value in a helper; of a parameter, what the call gives."""
+        held = self.nodes.table[node]
+        if held[0] != "param" or held[1] != call.function:
+            return node
+        form, position = self.file.forms[call.form], int(held[2])
+        if position < len(form.positional):
+            return form.positional[position]
+        parameter = self.file.functions[call.function].parameters[position]
+        return form.keywords.get(parameter.name, UNKNOWN)

@@ -9,15 +9,19 @@ from sglang_contracts.plugin.model import UNKNOWN, UseKind
 from sglang_contracts.plugin.scope import DOTTED, ByParameter, OwnCall
 
 
-def named_by_parameter(walk: Conditions, node: ast.Call, base: int, kind: UseKind) -> None:
+def named_by_parameter(
+    walk: Conditions, name: ast.expr, base: int, kind: UseKind, value: int = UNKNOWN
+) -> None:
     """``getattr(cls, name)`` in a helper: what it reads is told where the helper is called."""
-    if walk.quiet or not base or not isinstance(node.args[1], ast.Name):
+    if walk.quiet or not base or not isinstance(name, ast.Name):
         return
-    held = walk.nodes.table[walk.expr(node.args[1])]
+    held = walk.nodes.table[walk.expr(name)]
     if held[0] == "param":
-        own = walk.file.functions[held[1]].guard
-        sure = kind if walk.guard == own else UseKind.PROBE
-        walk.by_parameter.append(ByParameter(held[1], base, held[2], sure))
+        sure = walk.guard == walk.file.functions[held[1]].guard
+        if kind is UseKind.ITEM and not sure:
+            return
+        kind = kind if sure else UseKind.PROBE
+        walk.by_parameter.append(ByParameter(held[1], base, held[2], kind, value))
 
 
 def own_call(walk: Conditions, node: ast.Call, callee: int, form: int) -> None:

@@ -30,6 +30,10 @@ _NUMBER = re.compile(r"-(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?\Z")
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "<"})
 _SUBCOMMANDS = frozenset({"serve", "generate"})
 _SCRIPTS = frozenset({"launch_server.py", "sglang.launch_server"})
+_PIECE = re.compile(r"\s*--[a-z][\w-]*(?:[= ][^\n]*)?\Z")
+"""The rest of a command in one line: flags and their values."""
+_ITEM = re.compile(r"""\s*-\s+["']?([^\s"'#][^\s"']*)["']?\s*(?:#.*)?\Z""")
+"""An item of a YAML list that is one word."""
 _END = re.compile(r"^(?:---|\.\.\.)\s*$|^\s*```|^FROM\s", re.IGNORECASE)
 
 
@@ -145,7 +149,7 @@ def scan_text(text: str, kind: str) -> list[Word]:
         ):
             active = False
             continue
-        found += _flags(line, number, 0)
+        found += _next_item(lines, number, _flags(line, number, 0))
         if kind in ("shell", "docker", "markdown") and not _continues(line, lines, number):
             active = False
     return found
@@ -172,6 +176,23 @@ def _flags(text: str, line: int, offset: int) -> list[Word]:
         if _FLAG.match(name):
             found.append(Word(name, line, offset + match.start() + 1, value))
     return found
+
+
+def _next_item(lines: Sequence[str], number: int, found: list[Word]) -> list[Word]:
+    """The words of a line; a flag alone in a YAML list has its value in the next item.
+
+    Args:
+        lines: Of the whole text.
+        number: Of the line, from 1.
+        found: What stands in it.
+    """
+    if not found or found[-1].value is not None or not _ITEM.match(lines[number - 1]):
+        return found
+    following = _ITEM.match(lines[number]) if number < len(lines) else None
+    value = following.group(1) if following is not None else "--"
+    if _no_value(value) or value.startswith(("$", "{")):
+        return found
+    return [*found[:-1], msgspec.structs.replace(found[-1], value=value)]
 
 
 def scan_python(everything: Sequence[ast.AST]) -> list[Word]:
@@ -250,11 +271,15 @@ def scan_python(everything: Sequence[ast.AST]) -> list[Word]:
         if _FLAG.match(name):
             value = value_text if equals else followers.get(id(node))
             found.append(Word(name, node.lineno, column, value))
+        elif _PIECE.match(text):  # ``command += " --tp 2"``
+            found += _flags(text, node.lineno, column)
         elif MARKER.search(text) and "--" in text:
-            for number, line in enumerate(text.splitlines() or [text]):
+            lines = text.splitlines() or [text]
+            for number, line in enumerate(lines):
                 start = MARKER.search(line)
                 piece = line[start.start() :] if start else line
-                found += _flags(piece, node.lineno + number, column if number == 0 else 0)
+                given = _flags(piece, node.lineno + number, column if number == 0 else 0)
+                found += _next_item(lines, number + 1, given)
     return found
 
 

@@ -109,6 +109,7 @@ def walk_while(walk: Conditions, node: ast.While) -> None:
     """The body once, under its condition."""
     condition = walk.condition(node.test)
     walk.expr(node.test)
+    walk.note_tested(node.test)
     guard = walk.guard
     if condition:
         guard = walk.where(guard, kind="if", condition=condition, line=node.lineno)

@@ -37,16 +37,18 @@ class Membership(Texts):
     def member_of(self, name: ast.expr, listing: ast.expr) -> int:
         """The condition ``name in listing``; 0 where no release decides it."""
         texts = self.texts(name)
-        if len(texts) != 1 or texts[0] == "*":
+        if "*" in texts:
             return UNKNOWN
         listed = self.listing(listing)
         if listed:
             op, base = self.nodes.table[listed]
-            return self.nodes.add("has" if op == "names-of" else "takes", base, texts[0])
-        table = self.expr(listing)
-        if table and self.nodes.op(table) in ("import", "attr"):
-            return self.nodes.add("registered", table, texts[0])
-        return UNKNOWN
+            kind = "has" if op == "names-of" else "takes"
+        else:
+            kind, base = "registered", self.expr(listing)
+            if self.nodes.op(base) not in ("import", "attr"):
+                return UNKNOWN
+        asked = [self.nodes.add(kind, base, text) for text in texts]
+        return asked[0] if len(asked) == 1 else self.nodes.add("or", *asked)
 
     def listed(self, node: ast.expr) -> int:
         """The node of a list of names that an expression evidently is; 0 for any other."""

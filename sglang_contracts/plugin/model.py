@@ -57,7 +57,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 13
+EXTRACT_VERSION = 14
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -166,6 +166,8 @@ class UseKind(enum.IntEnum):
     ENVIRONMENT = 11
     MEMBER = 12
     """A string that names a member: ``getattr(x, "name")``."""
+    NEED = 13
+    """Something is done with a value that not every kind takes: ``x[0]``, ``x * 2``."""
 
 
 class Use(msgspec.Struct, array_like=True):
@@ -255,3 +257,5 @@ class File(msgspec.Struct, array_like=True):
     problem: str = ""
     """Why it was skipped, or read only in part."""
     problem_line: int = 0
+    tested: list[int] = []
+    """Nodes whose truth is asked somewhere, or whether they are ``None``."""

@@ -13,7 +13,7 @@ from sglang_contracts.errors import ContractsError
 from sglang_contracts.files import write_atomically
 from sglang_contracts.paths import cache
 from sglang_contracts.plugin.extract import extract
-from sglang_contracts.plugin.model import EXTRACT_VERSION, File
+from sglang_contracts.plugin.model import EXTRACT_VERSION, File, UseKind
 from sglang_contracts.plugin.sources import Source, Sources, modules_of, read_sources
 
 
@@ -30,7 +30,7 @@ class Plugin(msgspec.Struct):
     @property
     def uses(self) -> int:
         """How many uses there are."""
-        return sum(len(file.uses) for file in self.files)
+        return sum(use.kind is not UseKind.NEED for file in self.files for use in file.uses)
 
 
 class Opened(msgspec.Struct):

@@ -43,13 +43,15 @@ BUILTINS = frozenset(dir(builtins))
 
 
 class ByParameter(NamedTuple):
-    """An attribute that a function names by one of its parameters: ``getattr(cls, name)``."""
+    """What a function names by one of its parameters: ``getattr(cls, name)``, ``TABLE[name]``."""
 
     function: int
     base: int
     position: int
     """Of the parameter that is the name."""
     kind: UseKind
+    value: int = UNKNOWN
+    """What is written there."""
 
 
 class OwnCall(NamedTuple):
@@ -170,10 +172,12 @@ class Core:
         self.closed: dict[int, Scope] = {}
         self.awaiting: dict[int, int] = {}
         """Calls (by identity) whose result is awaited (1), or used or dropped at once (-1)."""
+        self.tested: set[int] = set()
         self.by_parameter: list[ByParameter] = []
         self.own_calls: list[OwnCall] = []
         self._askers: frozenset[str] | None = None
         self._after: dict[int, list[ast.stmt]] = {}
+        self._looked_for: frozenset[str] | None = None
         self.package = file.path.endswith("__init__.py")
         file.guards.append(Guard(parent=0, kind=""))
 
@@ -268,6 +272,18 @@ class Core:
                         for position, each in enumerate(block):
                             self._after[id(each)] = block[position + 1 :]
         return self._after.get(id(node), [])
+
+    def looked_for(self) -> frozenset[str]:
+        """Names whose value the file looks for somewhere: ``name in TABLE``."""
+        if self._looked_for is None:
+            self._looked_for = frozenset(
+                each.left.id
+                for each in self.everything
+                if isinstance(each, ast.Compare)
+                and isinstance(each.left, ast.Name)
+                and isinstance(each.ops[0], (ast.In, ast.NotIn))
+            )
+        return self._looked_for
 
     # -- what the classes above add ----------------------------------------------------------------
 

@@ -10,7 +10,8 @@ from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.verify.behaviour import Behaviours, Candidate
 from sglang_contracts.verify.duties import Duties
 from sglang_contracts.verify.evaluate import Evaluator
-from sglang_contracts.verify.outcome import UNKNOWN, Outcome
+from sglang_contracts.verify.needs import KEY, UNPACK, Needs
+from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.reach import Reach
 
 _MAGIC = frozenset(
@@ -67,6 +68,7 @@ class Checker(Duties):
         super().__init__(evaluator)
         self.behaviours = Behaviours(self, clauses)
         self.candidates = self.behaviours.candidates()
+        self.needs = Needs(self)
 
     def checks(self) -> list[Check]:
         """Everything there is to look at."""
@@ -110,14 +112,28 @@ class Checker(Duties):
             case UseKind.CALL:
                 return self.call(index, file, use)
             case UseKind.UNPACK:
-                return self.unpacked(index, file, use)
+                outcome = self.unpacked(index, file, use)
+                if file.nodes[use.node][0] == "call":
+                    return outcome
+                return self._or_needed(outcome, index, file, use, UNPACK)
+            case UseKind.NEED:
+                return self.needs.outcome(index, file, use, use.name)
             case UseKind.HOOK:
                 return self.hook(index, file, use)
             case UseKind.DOTTED:
                 return self.dotted(file.nodes[use.node][1])
-            case UseKind.ITEM | UseKind.REGISTER:
+            case UseKind.ITEM:
+                outcome = self.registry(index, file, use)
+                return self._or_needed(outcome, index, file, use, KEY)
+            case UseKind.REGISTER:
                 return self.registry(index, file, use)
         return UNKNOWN
+
+    def _or_needed(self, outcome: Outcome, index: int, file: File, use: Use, need: str) -> Outcome:
+        """What is known otherwise, or else what the kind of the value tells."""
+        if outcome.status is not Status.UNKNOWN:
+            return outcome
+        return self.needs.outcome(index, file, use, need)
 
     def guard_of(self, candidate: Candidate) -> int:
         """The guard a candidate stands under."""

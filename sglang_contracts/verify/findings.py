@@ -170,6 +170,8 @@ class Findings(Branches):
                 return self._type(case)
             case "kind":
                 return self._kind(case)
+            case "need":
+                return self._need(case)
             case "retired":
                 return self._retired(case)
             case "shift":

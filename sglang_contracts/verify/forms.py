@@ -186,12 +186,15 @@ class Forms:
         has = self.catalog.surface(new).flag_choices(flag) or ()
         added = [each for each in has if each not in had]
         gone = [each for each in had if each not in has]
-        best = closest(value, added, 0.3) or closest(value, list(has), 0.5)
+        best = closest(value, added, 0.3)
         if best is None and added and value in gone:
             # choices keep their order: counted from the end, what is new stands for what is gone
             from_end = len(gone) - gone.index(value)
             best = added[max(len(added) - from_end, 0)]
-        return Suggestion(best, "same-position", note=f"{flag} {best}") if best else None
+        if best is not None:
+            return Suggestion(best, "same-position", note=f"{flag} {best}")
+        alike = closest(value, list(has), 0.75)  # stood beside it before: no successor by its place
+        return Suggestion(alike, "similar-name", note=f"{flag} {alike}") if alike else None
 
     def of_variable(self, name: str, old: str, new: str) -> Suggestion | None:
         """For an environment variable."""

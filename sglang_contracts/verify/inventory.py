@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sglang_contracts.plugin.model import File, UseKind
+from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.verify.finding import Location, PluginInfo, Report
 from sglang_contracts.verify.outcome import Outcome, Status
 
@@ -99,6 +99,8 @@ def _checked(analysis: Analysis, release: str) -> Iterator[_Used]:
         ):
             continue  # no release has it: the plugin's own method, an attribute it makes itself
         file = analysis.plugin.files[check.file]
+        if check.kind == "use" and _asked_of_kind(outcome, file.uses[check.number]):
+            continue  # the read itself is counted
         role, place, guard, probe = _where(file, check)
         for symbol in _symbols(outcome):
             yield _Used(
@@ -109,6 +111,11 @@ def _checked(analysis: Analysis, release: str) -> Iterator[_Used]:
                 by_name=bool(outcome.named),
                 missing=outcome.status is Status.BROKEN,
             )
+
+
+def _asked_of_kind(outcome: Outcome, use: Use) -> bool:
+    """Whether a use only tells of what kind a field or result has to be."""
+    return outcome.what in ("kind", "need") and use.kind is not UseKind.READ
 
 
 def _where(file: File, check: Check) -> tuple[str, Location, int, bool]:

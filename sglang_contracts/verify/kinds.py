@@ -61,65 +61,79 @@ def parsed(text: str) -> ast.expr | None:
         return None
 
 
-def kinds_of(node: ast.expr | None) -> frozenset[str] | None:
-    """Kinds that an annotation allows, ``None`` aside; None where one of them is unknown."""
+def kind_of(node: ast.expr | None) -> str:
+    """The kind that one alternative of an annotation names; empty where it is none of the known."""
+    match node:
+        case ast.Subscript(value=outer):
+            return kind_of(outer)
+        case ast.Name() | ast.Attribute():
+            return _NAMES.get(last_name(node), "")
+    return ""
+
+
+def alternatives(node: ast.expr | None) -> list[ast.expr]:
+    """What an annotation allows, one by one, ``None`` aside."""
+    match node:
+        case None | ast.Constant(value=None):
+            return []
+        case ast.Constant(value=str(text)):
+            inner = parsed(text)
+            return [node] if inner is None else alternatives(inner)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return [*alternatives(left), *alternatives(right)]
+        case ast.Subscript(value=outer, slice=inner):
+            arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            if last_name(outer) == "Union":
+                return [one for each in arguments for one in alternatives(each)]
+            if last_name(outer) in _INSIDE:
+                return alternatives(arguments[0])
+    return [node]
+
+
+def optional(node: ast.expr | None) -> bool:
+    """Whether an annotation allows ``None``."""
     match node:
         case ast.Constant(value=None):
-            return frozenset()
+            return True
         case ast.Constant(value=str(text)):
-            return kinds_of(parsed(text))
+            return optional(parsed(text))
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _any_of([left, right])
+            return optional(left) or optional(right)
         case ast.Subscript(value=outer, slice=inner):
-            name = last_name(outer)
             arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            name = last_name(outer)
             if name == "Union":
-                return _any_of(arguments)
-            if name in _INSIDE:
-                return kinds_of(arguments[0])
-            return kinds_of(outer)
-        case ast.Name() | ast.Attribute():
-            kind = _NAMES.get(last_name(node))
-            return frozenset((kind,)) if kind else None
-    return None
+                return any(optional(each) for each in arguments)
+            return name == "Optional" or (name in _INSIDE and optional(arguments[0]))
+    return False
 
 
-def _any_of(nodes: list[ast.expr]) -> frozenset[str] | None:
-    found: frozenset[str] = frozenset()
-    for node in nodes:
-        kinds = kinds_of(node)
-        if kinds is None:
-            return None
-        found |= kinds
-    return found
+def kinds_of(node: ast.expr | None) -> frozenset[str] | None:
+    """Kinds that an annotation allows, ``None`` aside; None where one of them is unknown."""
+    if node is None:
+        return None
+    found = frozenset(kind_of(each) for each in alternatives(node))
+    return None if "" in found else found
 
 
-def element(node: ast.expr | None) -> ast.expr | None:
+def element(node: ast.expr | None, keyed: bool = False) -> ast.expr | None:
     """The annotation of what iterating over a value of an annotation, or indexing it, gives.
 
     Unknown (None) where the annotation allows several containers, or says nothing of elements.
+
+    Args:
+        node: The annotation.
+        keyed: Whether a mapping is asked for what it maps to; else it gives its keys.
     """
-    match node:
-        case ast.Constant(value=str(text)):
-            return element(parsed(text))
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _only([left, right])
-        case ast.Subscript(value=outer, slice=inner):
-            name = last_name(outer)
-            arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            if name == "Union":
-                return _only(arguments)
-            if name in _INSIDE:
-                return element(arguments[0])
-            if _NAMES.get(name) in ("list", "set", "deque"):
-                return arguments[0]
-    return None
-
-
-def _only(nodes: list[ast.expr]) -> ast.expr | None:
-    """The element of the one alternative that is not ``None``."""
-    left = [node for node in nodes if not (isinstance(node, ast.Constant) and node.value is None)]
-    return element(left[0]) if len(left) == 1 else None
+    each = alternatives(node)
+    if len(each) != 1 or not isinstance(each[0], ast.Subscript):
+        return None
+    inner = each[0].slice
+    arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+    kind = kind_of(each[0])
+    if kind == "dict" and len(arguments) == 2:
+        return arguments[int(keyed)]
+    return arguments[0] if kind in ("list", "set", "deque") else None
 
 
 def offers(kind: str, name: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sglang_contracts.errors import nearest
+from sglang_contracts.plugin.model import File, UseKind
 from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.outcome import Status
@@ -21,6 +22,32 @@ class Given(NamedTuple):
     name: str
     value: str | None
     location: Location
+    keyword: bool = False
+    """Given to a constructor, where the call itself tells whether there is such a thing."""
+
+
+_MADE_OF_ARGUMENTS = frozenset({"ServerArgs", "Engine"})
+"""What of SGLang's takes server arguments by keyword."""
+
+
+def by_keyword(file: File) -> list[Given]:
+    """Constant server arguments that calls are given whichever release it is."""
+    found = []
+    for use in file.uses:
+        node = file.nodes[use.node]
+        if use.kind is not UseKind.CALL or node[0] != "call" or use.guard:
+            continue
+        callee = file.nodes[node[1]]
+        module = file.nodes[callee[1]] if callee[0] == "attr" else callee
+        if module[0] != "import" or callee[2] not in _MADE_OF_ARGUMENTS:
+            continue
+        for keyword, value in file.forms[node[2]].keywords.items():
+            held = file.nodes[value]
+            if held[0] == "text":
+                flag = "--" + keyword.replace("_", "-")
+                place = Location(file.path, use.line, use.column)
+                found.append(Given(flag, held[1], place, keyword=True))
+    return found
 
 
 class Launches:
@@ -88,7 +115,7 @@ class Launches:
     def _one(self, given: Given, index: int) -> Finding | None:
         states = self.states(given.name, given.value)
         status, what = states[index]
-        if status is not Status.BROKEN:
+        if status is not Status.BROKEN or (given.keyword and what != "value"):
             return None
         if what == "value":
             # A release that computes its choices takes any value as far as its text tells. Only one

@@ -46,6 +46,7 @@ class Links:
         self._returning: set[str] = set()
         self._derives: dict[tuple[int, str], bool] = {}
         self._bases: set[tuple[int, str]] | None = None
+        self._hosts: dict[tuple[int, str], list[tuple[int, str]]] | None = None
         self._searched: dict[tuple[int, str, str, bool], Look | None] = {}
         self.modules: dict[str, int] = {}
         root = plugin.path.rstrip("/").rsplit("/", 1)[-1]
@@ -201,6 +202,30 @@ class Links:
             }
         return (index, qual) in self._bases
 
+    def host(self, index: int, qual: str) -> tuple[int, str] | None:
+        """The one class that a class without bases is mixed into, in front of other bases."""
+        record = self.files[index].classes.get(qual)
+        if record is None or record.bases or record.open:
+            return None
+        if self._hosts is None:
+            self._hosts = {}
+            for at, file in enumerate(self.files):
+                for each, other in file.classes.items():
+                    for base in other.bases:
+                        own = self.own_class(at, base)
+                        if own is not None:
+                            self._hosts.setdefault(own, []).append((at, each))
+        hosts = self._hosts.get((index, qual), [])
+        if len(hosts) != 1 or hosts[0] == (index, qual):
+            return None
+        return hosts[0] if len(self.bases_behind(hosts[0], (index, qual))) > 0 else None
+
+    def bases_behind(self, host: tuple[int, str], mixin: tuple[int, str]) -> list[int]:
+        """Bases of a class (nodes of its file) that stand behind one of its mixins."""
+        bases = self.files[host[0]].classes[host[1]].bases
+        places = [at for at, base in enumerate(bases) if self.own_class(host[0], base) == mixin]
+        return bases[places[0] + 1 :] if places else []
+
     def defined_below(self, index: int, qual: str, name: str) -> bool:
         """Whether a class of the plugin that derives from one defines a method."""
         return self.is_base(index, qual) and any(
@@ -236,7 +261,8 @@ class Links:
                     return True
             elif held[0] not in ("unknown", "foreign", "literal"):
                 return True
-        return False
+        host = self.host(index, qual)
+        return host is not None and self.may_derive(*host)
 
     # -- what the classes above add ----------------------------------------------------------------
 

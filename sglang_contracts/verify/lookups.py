@@ -15,6 +15,8 @@ from sglang_contracts.verify.reach import Guarded
 from sglang_contracts.verify.values import Value
 
 _BUILTIN = frozenset({"list", "dict", "tuple", "literal"})
+_SHOWN = frozenset({"list", "dict", "tuple", "literal", "text", "number"})
+"""Nodes of values that stand in the plugin's own text."""
 
 
 class Lookups(Guarded):
@@ -182,9 +184,16 @@ class Lookups(Guarded):
                     known = called[0][1]
                     if not known.node.role & (Role.ASYNC | Role.GENERATOR):
                         return known, kinds.parsed(kinds.stated(known))
-            case ("iter", base) | ("item", base, _):
+            case ("iter", base):
                 symbol, annotation = self.stated(index, base)
                 return symbol, kinds.element(annotation)
+            case ("item", base, _) | ("unpack", base, _, -1):
+                symbol, annotation = self.stated(index, base)
+                return symbol, kinds.element(annotation, keyed=True)
+            case ("union", *values):  # ``x.field or []``
+                nodes = self.files[index].nodes
+                said = [each for each in values if nodes[each][0] not in _SHOWN]
+                return self.stated(index, said[0]) if len(said) == 1 else (None, None)
         return None, None
 
     @staticmethod

@@ -249,8 +249,13 @@ class Members(Types):
             return None
         lost: list[Symbol] = []
         unknown = record.open or record.decorated
-        for base in record.bases or record.selves[:1]:
-            value = self.value(file, base)
+        at, bases = file, record.bases or record.selves[:1]
+        host = None if bases else self.host(file, qual)
+        if host is not None:
+            at, bases = host[0], self.bases_behind(host, (file, qual))
+            unknown = unknown or not self._plain(host, (file, qual), name)
+        for base in bases:
+            value = self.value(at, base)
             if len(value.alternatives) != 1:
                 unknown = True
                 continue
@@ -277,6 +282,19 @@ class Members(Types):
             return None
         return Look(NOTHING, (), tuple(lost))
 
+    def _plain(self, host: tuple[int, str], mixin: tuple[int, str], name: str) -> bool:
+        """Whether a class adds nothing of a name to what stands behind a mixin of its own."""
+        record = self.files[host[0]].classes[host[1]]
+        before = len(record.bases) - len(self.bases_behind(host, mixin)) - 1
+        return not (
+            before
+            or record.open
+            or record.decorated
+            or name in record.methods
+            or name in record.attributes
+            or name in record.declared
+        )
+
     def upstream_bases(self, file: int, qual: str, depth: int = 0) -> tuple[list[Symbol], bool]:
         """The nearest upstream classes of an own class, and whether all its bases are known."""
         record = self.files[file].classes.get(qual)
@@ -284,8 +302,12 @@ class Members(Types):
             return [], False
         found: list[Symbol] = []
         complete = not record.open
-        for base in record.bases:
-            value = self.value(file, base)
+        at, bases = file, record.bases
+        host = None if bases else self.host(file, qual)
+        if host is not None:
+            at, bases = host[0], self.bases_behind(host, (file, qual))
+        for base in bases:
+            value = self.value(at, base)
             if len(value.alternatives) != 1:
                 complete = False
                 continue

@@ -9,6 +9,15 @@ from sglang_contracts.verify import kinds
 from sglang_contracts.verify.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.judging import Case
 from sglang_contracts.verify.lost import Lost
+from sglang_contracts.verify.needs import INDEX, KEY, NUMBER, UNPACK
+
+_NEEDED = {
+    KEY: "{} takes no text as a key",
+    INDEX: "{} takes no number as an index",
+    UNPACK: "{} does not unpack to {}",
+    NUMBER: "{} may be None: a number is needed here",
+}
+"""Need → what is wrong with a kind (and a count)."""
 
 
 class Misfits(Lost):
@@ -128,6 +137,26 @@ class Misfits(Lost):
             old=old,
             new=lacking,
             detail=f"{lacking} has no {outcome.name}" + (f"; it was {old}" if old else ""),
+        )
+
+    def _need(self, case: Case) -> Finding | None:
+        """A field or result is of a kind now that does not take what is done with it."""
+        outcome, good = case.entry.outcome, self._good(case)
+        if outcome.owner is None or case.last_ok is None or not good.found:
+            return None
+        returned = isinstance(outcome.owner.node, Function)
+        worst = Severity.WARNING if outcome.detail == NUMBER else Severity.ERROR
+        return self._base(
+            case,
+            rule="return-changed" if returned else "dtype-changed",
+            severity=self._severity(case, worst),
+            symbol=outcome.symbol,
+            locations=self._location(case),
+            suggestion=self.replacements.contract(outcome.symbol, self.releases[case.at]),
+            role="call" if returned else "read",
+            old=kinds.stated(good.found[0]),
+            new=outcome.new,
+            detail=_NEEDED[outcome.detail].format(outcome.new, outcome.name),
         )
 
     def _retired(self, case: Case) -> Finding | None:

@@ -22,7 +22,7 @@ class Outcome(NamedTuple):
     status: Status
     what: str = ""
     """``module``, ``import``, ``attribute``, ``misfit``, ``retired``, ``unpack``, ``type``,
-    ``kind``, ``override``, ``orphan``, ``hook-missing``, ``hook``, ``flag``, ``value``,
+    ``kind``, ``need``, ``override``, ``orphan``, ``hook-missing``, ``hook``, ``flag``, ``value``,
     ``environment``, ``registry``."""
     symbol: str = ""
     """As a finding spells it."""

@@ -20,6 +20,7 @@ _CAUGHT = {
     ),
     "unpack": guards.UNPACK_ERRORS,
     "type": guards.CALL_ERRORS | guards.ATTRIBUTE_ERRORS,
+    "need": guards.CALL_ERRORS | guards.KEY_ERRORS | guards.UNPACK_ERRORS,
     "registry": guards.KEY_ERRORS,
 }
 

@@ -26,7 +26,7 @@ from sglang_contracts.verify.finding import (
 )
 from sglang_contracts.verify.findings import Findings
 from sglang_contracts.verify.forms import said_by
-from sglang_contracts.verify.launch import Given, Launches
+from sglang_contracts.verify.launch import Given, Launches, by_keyword
 from sglang_contracts.verify.lens import Lens
 from sglang_contracts.verify.merging import merge
 from sglang_contracts.verify.replacements import Replacements
@@ -81,6 +81,7 @@ class Analysis:
             for use in file.uses
             if use.kind in (UseKind.FLAG, UseKind.ENVIRONMENT)
         ]
+        self.given += [each for file in plugin.files for each in by_keyword(file)]
         self._held: dict[int, tuple[Finding, ...]] = {}
         self._mechanism_files = frozenset(
             file.path

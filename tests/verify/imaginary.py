@@ -58,6 +58,10 @@ class Window:
     parts: "List[torch.Tensor]"
     names: "Optional[str]"
     held: "torch.Tensor"
+    table: "List[int]"
+    details: "Dict[str, int]"
+    two: "torch.Tensor | Tuple[torch.Tensor, torch.Tensor]"
+    limit: int = 1
     def anchor(self) -> "Optional[str]": return self.names
 class Params:
     num: int = 0
@@ -266,6 +270,10 @@ class Window:
     parts: "List[Optional[str]]"
     names: "str | List[str]"
     held: "Held"
+    table: "Optional[Dict[str, int]]"
+    details: "Held"
+    two: "torch.Tensor"
+    limit: Optional[int] = None
     def anchor(self) -> "tuple[str, str]": return (self.names, self.names)
 class Params:
     num: int = 0
@@ -813,9 +821,18 @@ FIXTURES: dict[str, Fixture] = {
     "parameter-renamed": Fixture(
         (
             at("calls:renamed", "renamed(1, group_size=2)"),
+            "from functools import partial\n"
+            + at(
+                "calls:renamed",
+                "def f(a):\n    g = partial(renamed, a)\n    return g(group_size=2)",
+            ),
             at("api:Engine", "def f():\n    e = Engine(model_path='m')\n    e.push(name=1)"),
         ),
-        (at("calls:renamed", "renamed(1, 2)"),),
+        (
+            at("calls:renamed", "renamed(1, 2)"),
+            "from functools import partial\n"
+            + at("calls:renamed", "g = partial(renamed, 1)\ng()\ng(2)"),
+        ),
     ),
     "parameter-required": Fixture(
         (at("calls:needs", "needs(1)"),),
@@ -872,6 +889,13 @@ FIXTURES: dict[str, Fixture] = {
                 "stepper:Stepper", "class Own(Stepper):\n    def begin(self, memory): return memory"
             ),
             at("loop:Loop", f"class Own(Loop):\n{_TURN}"),
+            at("loop:Loop", f"class Mixin:\n{_TURN}\n\nclass Own(Mixin, Loop):\n    pass"),
+            at(
+                "pool:Pool",
+                "def mine(self, rows):\n    return rows\n\n\ndef swap(cls, name, f):\n"
+                "    old = getattr(cls, name)\n    setattr(cls, name, f)\n    return old\n\n\n"
+                "old = swap(Pool, 'copy', mine)",
+            ),
             at("loop:Rack", "class Own(Rack):\n    def hang(self, row): return row"),
             at(
                 "loop:Loop",
@@ -880,6 +904,10 @@ FIXTURES: dict[str, Fixture] = {
         ),
         (
             at("pool:Pool", "class Own(Pool):\n" + _POOL),
+            at("pool:Pool", f"class Mixin:\n{_POOL}\n\nclass Own(Mixin, Pool):\n    pass"),
+            # behind the class, or beside it, it stands in for nothing
+            at("loop:Loop", f"class Mixin:\n{_TURN}\n\nclass Own(Loop, Mixin):\n    pass"),
+            at("loop:Loop", f"class Mixin:\n{_TURN}\n\nclass Own(Mixin):\n    pass"),
             at("loops:Loop", "class Own(Loop):\n    def turn(self): return super().turn()"),
             at("loops:Loop", "class Own(Loop):\n    def move(self, rows, *rest): return 2"),
             at("pool:Pool", "class Own(Pool):\n    def copy(self, *a, **k):\n        return a"),
@@ -952,11 +980,20 @@ FIXTURES: dict[str, Fixture] = {
             at("engine:Engine", "Engine(model_path='m', lost_arg=1)"),
             at("api:Engine", "Engine(model_path='m', lost_arg=1)"),
             "CMD = ['python', '-m', 'sglang.launch_server', '--policy', 'lof']\n",
+            at("engine:Engine", "Engine(model_path='m', policy='lof')"),
+            at("engine:Engine", "kw = {'model_path': 'm'}\nkw['policy'] = 'lof'\nEngine(**kw)"),
+            at("engine:Engine", "kw = {'model_path': 'm'}\nkw.update(policy='lof')\nEngine(**kw)"),
+            'POD = """\ncommand: [python3, -m, sglang.launch_server]\nargs:\n'
+            '  - --policy\n  - lof\n"""\n',
         ),
         (
             "CMD = ['python', '-m', 'sglang.launch_server', '--tp-size', '2', '--policy', 'fcfs']\n",
             "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lost-arg')\n",
             "CMD = ['python', 'train.py', '--lost-arg', '1']\n",
+            at("engine:Engine", "Engine(model_path='m', policy='fcfs')"),
+            "from sglang.srt.names import stays\nstays(policy='lof')\n",
+            'POD = """\ncommand: [python3, -m, sglang.launch_server]\nargs:\n'
+            '  - --policy\n  - fcfs\n  - lof\n"""\n',
             at("engine:Engine", "Engine(model_path='m', tp_size=2, of_our_own=3)"),
             at(
                 "server_args:ServerArgs",
@@ -990,9 +1027,34 @@ FIXTURES: dict[str, Fixture] = {
             ),
             at("calls:Window", "def f(w: Window):\n    return [p.numpy() for p in w.parts]"),
             at("calls:Window", "def f(w: Window):\n    return w.held.cpu()"),
+            at("calls:Window", "def f(w: Window):\n    return w.table[0]"),
+            at(
+                "calls:Window",
+                "def f(w: Window):\n    t = w.table or []\n    return t[0] if t else 0",
+            ),
+            at("calls:Window", "def f(w: Window):\n    return w.details['a']"),
+            at("calls:Window", "def f(w: Window):\n    a, b = w.two\n    return a * b"),
+            at("calls:Window", "def f(w: Window):\n    return w.limit * 2"),
+            at("calls:Window", "def f(w: Window):\n    return w.limit > 0 and w.limit == 1"),
         ),
         (
             at("calls:typed", "def f(x):\n    return typed(x)"),
+            at("calls:Window", "def f(w: Window):\n    return w.table['a'], w.table.__len__()"),
+            at("calls:Window", "def f(w: Window):\n    return w.limit * 2 if w.limit else 0"),
+            at("calls:Window", "def f(w: Window):\n    return (w.limit or 1) * 2, w.limit == 1"),
+            at(
+                "calls:Window",
+                "def f(w: Window):\n    while w.limit is not None and w.limit > 1:\n        w.step()",
+            ),
+            at(
+                "calls:Window",
+                "def f(w: Window):\n    if isinstance(w.table, list):\n        return w.table[0]\n    return 0",
+            ),
+            at(
+                "calls:Window",
+                "def f(w: Window):\n    try:\n        return w.details['a']\n"
+                "    except TypeError:\n        return w.details.tensor",
+            ),
             at("calls:Window", "def f(w: Window):\n    return w.names.lower(), w.rows.__len__()"),
             at(
                 "calls:Window",
@@ -1013,8 +1075,36 @@ FIXTURES: dict[str, Fixture] = {
         ),
     ),
     "registry-removed": Fixture(
-        (at("tables:TABLE", "x = TABLE['beta']"), at("filled:THINGS", "x = THINGS['beta']")),
         (
+            at("tables:TABLE", "x = TABLE['beta']"),
+            at("filled:THINGS", "x = THINGS['beta']"),
+            at("tables:TABLE", "def take(name):\n    return TABLE[name]\n\n\nx = take('beta')"),
+            at(
+                "tables:TABLE",
+                "def wrap(name):\n    def keep(f):\n        f.inner = TABLE[name]\n"
+                "        return f\n    return keep\n\n\n@wrap('beta')\ndef own():\n    return 1",
+            ),
+            at("tables:TABLE", "NAMES = ('alpha', 'beta')\nx = [TABLE[n] for n in NAMES]"),
+            at("tables:TABLE", "for n in ('alpha', 'beta'):\n    print(TABLE[n])"),
+        ),
+        (
+            at(
+                "tables:TABLE",
+                "def take(name):\n    return TABLE[name] if name in TABLE else None\n\n\n"
+                "x = take('beta')",
+            ),
+            at("tables:TABLE", "x = [TABLE[n] for n in ('alpha', 'beta') if n in TABLE]"),
+            at(
+                "tables:TABLE",
+                "for n in ('beta', 'alpha'):\n    if n not in TABLE:\n        continue\n"
+                "    print(TABLE[n])",
+            ),
+            at(
+                "tables:TABLE",
+                "def first():\n    for n in ('beta', 'alpha'):\n        try:\n"
+                "            return TABLE[n]\n        except KeyError:\n            continue\n"
+                "    raise RuntimeError('neither')",
+            ),
             at("filled:THINGS", "x = THINGS['alpha']"),
             at("tables:TABLE", "x = TABLE['alpha']\ny = TABLE.get('beta')"),
             at("tables:TABLE", "x = TABLE['beta'] if 'beta' in TABLE else TABLE['alpha']"),

@@ -1,0 +1,157 @@
+"""What is done with a value, against what upstream's annotation says the value is.
+
+A field that was a list and is a mapping now keeps its name: ``field[0]`` tells. One table says what
+each kind of value takes (:func:`takes`); what is not in it is unknown, and nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sglang_contracts.plugin.guards import last_name
+from sglang_contracts.plugin.model import File, Use
+from sglang_contracts.surface.model import Attribute, Kind
+from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify import kinds
+from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
+
+if TYPE_CHECKING:
+    from sglang_contracts.verify.calling import Calling
+
+KEY, INDEX, UNPACK, NUMBER = "key", "index", "unpack", "number"
+"""A subscript that is a text, or an integer; several targets; arithmetic or an order."""
+
+_SEQUENCES = frozenset({"list", "tuple", "str", "bytes", "deque"})
+_SCALARS = frozenset({"int", "float", "bool"})
+
+Classes = Callable[[ast.expr], Sequence[Symbol]]
+"""What an annotation names → classes of the release; none: nothing of the release's."""
+
+
+def takes(kind: str, need: str, count: int, inner: Sequence[ast.expr]) -> bool:
+    """Whether values of a builtin kind (but ``dict``) take what is done with them.
+
+    Args:
+        kind: As :func:`.kinds.kind_of` names it.
+        need: :data:`KEY`, :data:`INDEX` or :data:`UNPACK`.
+        count: UNPACK: the number of targets; below 0: at least ``-count - 1`` and a rest.
+        inner: What stands in the brackets of the annotation.
+    """
+    if need == KEY or kind in _SCALARS:
+        return False
+    if need == INDEX:
+        return kind != "set"
+    if kind == "tensor":
+        return False  # rows of a tensor are hardly ever taken by name
+    if kind == "tuple" and inner and not _open(inner):
+        return len(inner) == count if count > 0 else len(inner) >= -count - 1
+    return True
+
+
+def _open(inner: Sequence[ast.expr]) -> bool:
+    """Whether a tuple may be of any length: ``tuple[int, ...]``, or ``Tuple[int]``, carelessly."""
+    return len(inner) == 1 or any(
+        isinstance(each, ast.Constant) and each.value is Ellipsis for each in inner
+    )
+
+
+class Needs:
+    """Holds what a plugin does with fields and results against their annotations.
+
+    Args:
+        checker: Whose release is looked at.
+    """
+
+    def __init__(self, checker: Calling) -> None:
+        self.checker = checker
+        self.lens = checker.lens
+
+    def outcome(self, index: int, file: File, use: Use, need: str) -> Outcome:
+        """How one use fares."""
+        symbol, annotation = self.checker.stated(index, use.node)
+        if symbol is None or annotation is None or use.node in self.checker.asked[index]:
+            return UNKNOWN
+        if need == NUMBER:
+            return self.number(file, use, symbol, annotation)
+
+        def classes(node: ast.expr) -> Sequence[Symbol]:
+            return self.lens.annotation_type(symbol.module, ast.unparse(node))
+
+        answers = [
+            self.takes(each, need, use.count, classes) for each in kinds.alternatives(annotation)
+        ]
+        if not answers or (None in answers and True not in answers):
+            return UNKNOWN
+        if True in answers:
+            return Outcome(Status.OK, "kind", found=(symbol,))
+        return self.broken(symbol, annotation, need, str(use.count))
+
+    @staticmethod
+    def broken(symbol: Symbol, annotation: ast.expr, need: str, count: str = "") -> Outcome:
+        """A kind that does not take what is done with it."""
+        return Outcome(
+            Status.BROKEN,
+            "need",
+            symbol.name,
+            owner=symbol,
+            name=count,
+            detail=need,
+            new=ast.unparse(annotation),
+        )
+
+    def number(self, file: File, use: Use, symbol: Symbol, annotation: ast.expr) -> Outcome:
+        """Arithmetic on a field: a number was there, and now nothing may be, by default."""
+        node = symbol.node
+        if not isinstance(node, Attribute) or use.node in file.tested:
+            return UNKNOWN
+        each = kinds.alternatives(annotation)
+        if not each or not all(kinds.kind_of(one) in _SCALARS for one in each):
+            return UNKNOWN
+        if node.value == "None" and kinds.optional(annotation):
+            return self.broken(symbol, annotation, NUMBER)
+        return Outcome(Status.OK, "kind", found=(symbol,))
+
+    def takes(self, node: ast.expr, need: str, count: int, classes: Classes) -> bool | None:
+        """Whether one alternative of an annotation takes it."""
+        kind = kinds.kind_of(node)
+        inner: Sequence[ast.expr] = ()
+        if isinstance(node, ast.Subscript):
+            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if kind == "dict":
+            return self.of_mapping(need, inner, classes)
+        if kind:
+            return takes(kind, need, count, inner)
+        found = classes(node)
+        if len(found) != 1:
+            return None
+        return self.of_class(found[0], need, count)
+
+    def of_mapping(self, need: str, inner: Sequence[ast.expr], classes: Classes) -> bool | None:
+        """Whether a mapping with keys of a type may have such a key."""
+        if need == UNPACK:
+            return None
+        key = last_name(inner[0]) if inner else "Any"
+        if key in ("str", "int"):
+            return (key == "str") == (need == KEY)
+        found = classes(inner[0]) if inner else ()
+        if len(found) != 1 or not self.lens.kind(found[0]) & Kind.ENUM:
+            return None
+        plain = "str" if need == KEY else "int"  # a member of such an enum equals its value
+        mixed = any(plain in each.lower() for each in self.lens.externals(found[0]))
+        return None if mixed else False
+
+    def of_class(self, symbol: Symbol, need: str, count: int) -> bool | None:
+        """Whether objects of a class of the release take it."""
+        kind = self.lens.kind(symbol)
+        if kind & Kind.TYPED_DICT:
+            return need == KEY
+        if kind & Kind.NAMEDTUPLE:
+            if need == UNPACK:
+                return len(self.lens.fields(symbol)) == count
+            return need == INDEX
+        if self.lens.is_open(symbol) or not self.checker.record(symbol):
+            return None
+        method = "__iter__" if need == UNPACK else "__getitem__"
+        return self.lens.member(symbol, method) is not None

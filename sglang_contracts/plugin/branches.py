@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sglang_contracts.plugin import guards
 from sglang_contracts.plugin.conditions import Conditions
-from sglang_contracts.plugin.model import UNKNOWN, Chain
+from sglang_contracts.plugin.model import UNKNOWN, Chain, UseKind
 from sglang_contracts.plugin.scope import dotted_name
 
 
@@ -163,6 +163,11 @@ def walk_assert(walk: Conditions, node: ast.Assert) -> None:
     condition = walk.condition(node.test)
     walk.expr(node.test)
     walk.narrow(node.test, True)
+    asked, kind = walk.nodes.table[condition], UseKind.ITEM
+    if asked[0] == "not":
+        asked, kind = walk.nodes.table[asked[1]], UseKind.REGISTER
+    if asked[0] == "registered":  # it fails where a table lacks the key, or has it already
+        walk.use(kind, asked[1], node, name=asked[2])
     if condition:  # what follows runs only where it holds
         walk.guard = walk.where(walk.guard, kind="if", condition=condition, line=node.lineno)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 
 from sglang_contracts.plugin import guards
-from sglang_contracts.plugin.model import (
-    UNKNOWN,
-)
+from sglang_contracts.plugin.model import UNKNOWN, UseKind
 from sglang_contracts.plugin.scope import LITERALS, Scope, dotted_name
 from sglang_contracts.plugin.versions import Versions
 
@@ -241,12 +239,17 @@ class Conditions(Versions):
                 subject = value
             case ast.Compare(left=left, comparators=[ast.Constant(value=None)]):
                 subject = left
-            case ast.Call(func=ast.Name(), args=[first, *_]):
+            case ast.Call(func=ast.Name(id="isinstance" | "bool" | "len"), args=[first, *_]):
                 subject = first
+            case ast.Call():
+                subject = test
             case _:
                 return
         with self.silently():
-            self.tested.add(self.expr(subject))
+            asked = self.expr(subject)
+        self.tested.add(asked)
+        if self.nodes.op(asked) == "call" and not isinstance(test, ast.Compare):
+            self.use(UseKind.NEED, asked, test, name="truth")
 
     def narrowed_to(self, key: str, value: int) -> None:
         """What a test leaves of its subject."""

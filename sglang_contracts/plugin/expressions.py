@@ -96,7 +96,7 @@ class Expressions(Calls):
             base = self.nodes.add("known", name)
         op = self.nodes.op(base)
         if op == "foreign":
-            return self.nodes.add("foreign", "", "")
+            return self.nodes.add("foreign", self.nodes.table[base][1], node.attr)
         if op == "parameters-of":
             return base
         if self.is_version(base):

@@ -167,7 +167,8 @@ class UseKind(enum.IntEnum):
     MEMBER = 12
     """A string that names a member: ``getattr(x, "name")``."""
     NEED = 13
-    """Something is done with a value that not every kind takes: ``x[0]``, ``x * 2``."""
+    """Something is done with a value that not every kind takes: ``x[0]``, ``x * 2``; a call whose
+    positional arguments are named (``places``)."""
 
 
 class Use(msgspec.Struct, array_like=True):

@@ -192,7 +192,7 @@ class Behaviours:
             "behaviour",
             clause.symbols[0] if clause.symbols else on.symbol,
             name=clause.id,
-            detail="unproven" if self._unproven else "",
+            detail="unproven" if self._unproven else "handed-on" if self._handed_on else "",
             named=self._named,
         )
 
@@ -203,6 +203,8 @@ class Behaviours:
     _named = ""
     _unproven = False
     """Whether the argument that a clause is about may be of the type it leaves alone."""
+    _handed_on = False
+    """Whether an optional argument that a clause is about only goes on to somebody else."""
 
     def _obligation(self, candidate: Candidate, clause: Clause) -> Outcome:
         """What SGLang reads off the plugin's object, though no base class declares it."""
@@ -235,7 +237,7 @@ class Behaviours:
 
     def _hits(self, candidate: Candidate, clause: Clause, on: On) -> bool:
         file = self.files[candidate.file]
-        self._named, self._unproven = "", False
+        self._named, self._unproven, self._handed_on = "", False, False
         if on.unless_mentions and self._mentioned(candidate, file, on.unless_mentions):
             return False
         if (on.mentions and not self._mentioned(candidate, file, on.mentions)) and (
@@ -482,7 +484,23 @@ class Behaviours:
         record = self.files[candidate.file].functions[candidate.number]
         if record.stub or self._asks(candidate.file, candidate.number, on):
             return False
+        self._handed_on = self._passes_on(candidate.file, candidate.number, on.argument)
         return self._parameters(record, on, 1)
+
+    def _passes_on(self, index: int, number: int, name: str) -> bool:
+        """Whether a function only hands an optional parameter on to what it calls."""
+        file = self.files[index]
+        for place, each in enumerate(file.functions[number].parameters):
+            if each.name == name and each.has_default:
+                mine = [
+                    at for at, node in enumerate(file.nodes) if node == ["param", number, place]
+                ]
+                return not any(
+                    node[1] in mine
+                    for node in file.nodes
+                    if node[0] in ("attr", "item", "iter", "unpack", "slice")
+                )
+        return False
 
     def _asks(self, index: int, number: int, on: On) -> bool:
         """Whether a function asks what the argument is before it uses it: it takes either form."""

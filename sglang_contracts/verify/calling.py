@@ -28,6 +28,20 @@ _RESHAPING = (
 )
 
 
+_TEXT = frozenset({"str"})
+_NUMBERS = frozenset({"int", "float", "bool", "true", "false"})
+_PLAIN = _TEXT | _NUMBERS | {"number", "list", "dict", "tuple"}
+"""Kinds of builtin values; ``number`` is whatever an operator makes, of texts as well."""
+
+
+def _apart(given: set[object], wanted: set[object]) -> bool:
+    """Whether a text is given for a number, or a number for a text."""
+    wanted = wanted - {"None"}
+    return bool(given and wanted) and (
+        (given <= _TEXT and wanted <= _NUMBERS) or (given <= _NUMBERS and wanted <= _TEXT)
+    )
+
+
 class Calling(Lookups):
     """Judges what a plugin calls, and what it makes of the result."""
 
@@ -345,18 +359,17 @@ class Calling(Lookups):
         return None
 
     def contradicts(self, value: Value, wanted: Sequence[tuple[object, ...]]) -> bool:
-        """A literal where a record is wanted, or a record where a scalar is."""
+        """A literal where a record is wanted, a record where a scalar is, a text for a number."""
         if not wanted:
             return False
         literals = [
             each for each in value.alternatives if each[0] in ("literal", "list", "dict", "tuple")
         ]
         if len(literals) == len(value.alternatives) and ("literal", "None") not in literals:
-            plain = frozenset(
-                ("int", "float", "str", "number", "list", "dict", "tuple", "true", "false", "bool")
-            )
-            if not all(each[0] != "literal" or each[1] in plain for each in literals):
+            if not all(each[0] != "literal" or each[1] in _PLAIN for each in literals):
                 return False
+            if all(each[0] == "literal" for each in (*literals, *wanted)):
+                return _apart({each[1] for each in literals}, {each[1] for each in wanted})
             return all(each[0] == "object" and self.record(each[1]) for each in wanted)  # type: ignore[arg-type]
         if all(each[0] == "object" for each in value.alternatives):
             # what is merely annotated as a record may hold anything; what is made here may not

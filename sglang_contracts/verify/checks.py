@@ -12,6 +12,7 @@ from sglang_contracts.verify.duties import Duties
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.needs import KEY, UNPACK, Needs
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.places import misplaced
 from sglang_contracts.verify.reach import Reach
 
 _MAGIC = frozenset(
@@ -116,6 +117,8 @@ class Checker(Duties):
                 if file.nodes[use.node][0] == "call":
                     return outcome
                 return self._or_needed(outcome, index, file, use, UNPACK)
+            case UseKind.NEED if use.name == "places":
+                return misplaced(self, index, file, use)
             case UseKind.NEED:
                 return self.needs.outcome(index, file, use, use.name)
             case UseKind.HOOK:

@@ -120,7 +120,7 @@ class Findings(Branches):
             suggestion = Suggestion(replacement.use, "contract", note=replacement.note)
         rule = clause.rule or ("obligation-unmet" if obligation else "behaviour-changed")
         severity = self._severity(case, Severity(clause.severity or "error"))
-        if case.entry.outcome.detail == "may-be-set":
+        if case.entry.outcome.detail in ("may-be-set", "handed-on"):
             severity = Severity.NOTE
         if (
             case.entry.outcome.symbol.startswith("env:") or case.entry.outcome.detail == "unproven"
@@ -170,6 +170,8 @@ class Findings(Branches):
                 return self._type(case)
             case "kind":
                 return self._kind(case)
+            case "place":
+                return self._place(case)
             case "need":
                 return self._need(case)
             case "retired":
@@ -184,6 +186,8 @@ class Findings(Branches):
                 return self._unpack(case)
             case "registry":
                 return self._registry(case, use)
+            case "taken":
+                return self._taken(case)
             case "override":
                 return self._stand_in(case, use)
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sglang_contracts.plugin.model import Use, UseKind
 from sglang_contracts.surface.model import Class, Function, Role
 from sglang_contracts.surface.resolve import Symbol
@@ -19,6 +21,16 @@ _PASSES = {
     "awaited": "SGLang awaits it: make it a coroutine",
     "not-awaited": "SGLang does not await it: make it a plain function",
 }
+
+
+def _takes(functions: Sequence[Symbol], name: str) -> bool:
+    """Whether one of several functions has a parameter."""
+    return any(
+        each.name == name
+        for function in functions
+        if isinstance(function.node, Function)
+        for each in function.node.parameters
+    )
 
 
 class Inherited(Misfits):
@@ -43,7 +55,9 @@ class Inherited(Misfits):
         after = self.catalog.surface(new)
         severity = self._severity(case)
         if outcome.detail == "rare":  # on a special path only, which this class may never see
-            severity = Severity.NOTE
+            new_to_all = not _takes(self._good(case).found, outcome.name)
+            most = Severity.WARNING if new_to_all else Severity.NOTE
+            severity = min(severity, most, key=lambda each: each.rank)
         return self._base(
             case,
             rule="override-signature",
@@ -98,6 +112,9 @@ class Inherited(Misfits):
     def _passed(self, case: Case) -> str:
         """What SGLang passes: what broke it first, and what it is now where that is another."""
         now = case.entry.outcome.name
+        owner = case.entry.outcome.owner
+        if case.entry.outcome.detail == "missing" and owner and not _takes((owner,), now):
+            return f"SGLang passes no {now}"
         began = self.timeline.entry(case.number, case.first).outcome.name
         if not now:
             return ""

@@ -280,15 +280,17 @@ class Lookups(Guarded):
         return len(self.lens.writers(receiver).get(name, ())) > 1
 
     def registry(self, index: int, file: File, use: Use) -> Outcome:
-        """A table read by a constant key."""
-        if use.kind is not UseKind.ITEM:
-            return UNKNOWN
+        """A table read by a constant key, or given an entry by one."""
         symbol = self.evaluator.table(index, file.nodes[use.node])
         there = self.evaluator.registered_in(symbol, use.name) if symbol is not None else None
         if symbol is None or there is None:
             return UNKNOWN
-        if there:
+        if there == (use.kind is UseKind.ITEM):
             return Outcome(Status.OK, found=(symbol,))
         return Outcome(
-            Status.BROKEN, "registry", f'{symbol.name}["{use.name}"]', owner=symbol, name=use.name
+            Status.BROKEN,
+            "registry" if use.kind is UseKind.ITEM else "taken",
+            f'{symbol.name}["{use.name}"]',
+            owner=symbol,
+            name=use.name,
         )

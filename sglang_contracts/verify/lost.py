@@ -297,6 +297,20 @@ class Lost(Judging):
             suggestion=said,
         )
 
+    def _taken(self, case: Case) -> Finding | None:
+        """A key that the plugin gives an entry of its own, and SGLang one as well from now on."""
+        if case.last_ok is None:
+            return None
+        return self._base(
+            case,
+            rule="behaviour-changed",
+            severity=self._severity(case, Severity.WARNING),
+            symbol=case.entry.outcome.symbol,
+            locations=self._location(case),
+            old="there was no such entry",
+            new="SGLang has one of its own, which this replaces",
+        )
+
 
 def _facts(found: Symbol | None) -> str:
     """What a lost symbol was, in a few words."""

@@ -9,13 +9,15 @@ from sglang_contracts.verify import kinds
 from sglang_contracts.verify.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.judging import Case
 from sglang_contracts.verify.lost import Lost
-from sglang_contracts.verify.needs import INDEX, KEY, NUMBER, UNPACK
+from sglang_contracts.verify.needs import INDEX, KEY, NUMBER, TRUTH, UNPACK
+from sglang_contracts.verify.places import other_than
 
 _NEEDED = {
     KEY: "{} takes no text as a key",
     INDEX: "{} takes no number as an index",
     UNPACK: "{} does not unpack to {}",
     NUMBER: "{} may be None: a number is needed here",
+    TRUTH: "{} is never true",
 }
 """Need → what is wrong with a kind (and a count)."""
 
@@ -139,13 +141,36 @@ class Misfits(Lost):
             detail=f"{lacking} has no {outcome.name}" + (f"; it was {old}" if old else ""),
         )
 
+    def _place(self, case: Case) -> Finding | None:
+        """An argument for a parameter that is gone, taken for the one that stands there now."""
+        outcome, good = case.entry.outcome, self._good(case).found
+        if outcome.owner is None or case.last_ok is None or not good:
+            return None
+        if not other_than(good[0], outcome.owner, outcome.name, outcome.new):
+            return None
+        old, new = self.releases[case.good], self.releases[case.at]
+        before, after = self.catalog.surface(old), self.catalog.surface(new)
+        return self._base(
+            case,
+            rule="parameter-removed",
+            severity=self._severity(case),
+            symbol=f"{outcome.symbol}({outcome.name})",
+            locations=self._location(case),
+            suggestion=self.replacements.of_call(outcome.owner, "", new, after),
+            role="call",
+            old=self._signature(good[0], before),
+            new=self._signature(outcome.owner, after),
+            detail=f"what is given for {outcome.name} goes to {outcome.new} now",
+        )
+
     def _need(self, case: Case) -> Finding | None:
         """A field or result is of a kind now that does not take what is done with it."""
         outcome, good = case.entry.outcome, self._good(case)
         if outcome.owner is None or case.last_ok is None or not good.found:
             return None
         returned = isinstance(outcome.owner.node, Function)
-        worst = Severity.WARNING if outcome.detail == NUMBER else Severity.ERROR
+        soft = outcome.detail in (NUMBER, TRUTH)  # no call of it need fail
+        worst = Severity.WARNING if soft else Severity.ERROR
         return self._base(
             case,
             rule="return-changed" if returned else "dtype-changed",

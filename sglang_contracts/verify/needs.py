@@ -20,8 +20,8 @@ from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 if TYPE_CHECKING:
     from sglang_contracts.verify.calling import Calling
 
-KEY, INDEX, UNPACK, NUMBER = "key", "index", "unpack", "number"
-"""A subscript that is a text, or an integer; several targets; arithmetic or an order."""
+KEY, INDEX, UNPACK, NUMBER, TRUTH = "key", "index", "unpack", "number", "truth"
+"""A subscript that is a text, or an integer; several targets; arithmetic or an order; a test."""
 
 _SEQUENCES = frozenset({"list", "tuple", "str", "bytes", "deque"})
 _SCALARS = frozenset({"int", "float", "bool"})
@@ -75,6 +75,10 @@ class Needs:
             return UNKNOWN
         if need == NUMBER:
             return self.number(file, use, symbol, annotation)
+        if need == TRUTH:  # what is always None is never true
+            if kinds.alternatives(annotation):
+                return Outcome(Status.OK, "kind", found=(symbol,))
+            return self.broken(symbol, annotation, TRUTH)
 
         def classes(node: ast.expr) -> Sequence[Symbol]:
             return self.lens.annotation_type(symbol.module, ast.unparse(node))

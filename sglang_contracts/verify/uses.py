@@ -13,6 +13,7 @@ from sglang_contracts.plugin.model import UseKind
 from sglang_contracts.plugin.plugin import Opened, Plugin, load_plugin, open_plugin
 from sglang_contracts.verify.behaviour import clauses_of
 from sglang_contracts.verify.checks import Checker
+from sglang_contracts.verify.defaults import Defaults
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.finding import (
     Finding,
@@ -73,6 +74,7 @@ class Analysis:
         replacements = Replacements(catalog, said_by(self.contracts))
         self.findings = Findings(self.timeline, replacements)
         self.launches = Launches(catalog, replacements)
+        self.defaults = Defaults(catalog, plugin.files)
         self.given = [
             Given(
                 use.name, use.text if use.count else None, Location(file.path, use.line, use.column)
@@ -96,6 +98,7 @@ class Analysis:
         held = self._held.get(index)
         if held is None:
             found = [*self.findings.at(index), *self.launches.at(self.given, index)]
+            found += self.defaults.at(index)
             if not self.loads(index):
                 found = [self._unloaded(each) for each in found]
             held = self._held[index] = merge(found)

@@ -34,6 +34,11 @@ def flags(found: list[Word]) -> list[tuple[str, str | None, int]]:
             [("--tp", None, 3), ("--dp", "2", 4)],
         ),
         (
+            "yaml",
+            "args:\n  - sglang.launch_server\n  - --tp\n  - '2'\n  - --dp\n  - $(DP)\n",
+            [("--tp", "2", 3), ("--dp", None, 5)],
+        ),
+        (
             "markdown",
             "use `sglang.launch_server --no 1`\n```bash\n"
             "python -m sglang.launch_server --tp 2\n```\n--later\n",
@@ -60,6 +65,15 @@ def test_flags_of_a_launch_command_are_found_and_no_others(
             "from sglang.srt.server_args import prepare_server_args\n"
             "prepare_server_args(['--tp', '2'])",
             [("--tp", "2", 2)],
+        ),
+        (
+            "c = 'python -m sglang.launch_server'\nc += ' --tp 2 --flag'\nd = ' --- no'",
+            [("--tp", "2", 2), ("--flag", None, 2)],
+        ),
+        (
+            "POD = '''\ncommand: [python3, -m, sglang.launch_server]\nargs:\n  - --tp\n"
+            "  - 2  # cards\n  - --flag\n  - --dp=3\n'''",
+            [("--tp", "2", 4), ("--flag", None, 6), ("--dp", "3", 7)],
         ),
         ("c = ['ls', '--all']", []),
         ("c = ['sglang.launch_server']\np.add_argument('--ours')", []),

@@ -74,6 +74,11 @@ def typed(count: int): return count
 def retiring(): return 1
 def same(a, b=1): return a
 def put(rows, mask=None): return rows
+def free(index: int, pool_rows: Params, keep: bool = True): return index
+def grow(rows, flash_mask: str = ''): return rows
+def sorts(rows) -> bool: return True
+def keeps(rows) -> bool: return True
+def start(size: int, backend: Optional[str] = None): return size
 def waits(a) -> int: return a
 async def hurries(a) -> int: return a
 def inner(a) -> Tuple[Tuple[int, int], str]: return ((a, a), '')
@@ -161,6 +166,15 @@ class Way(enum.Enum):
     "srt/target.py": "class Runner:\n    def step(self): return 1\n    def other(self): return 1\n",
     "srt/tables.py": "TABLE = {'alpha': 1, 'beta': 2}\n",
     "srt/meaning.py": "def shifted(rows): return rows\ndef steady(rows): return rows\n",
+    "srt/environ.py": """
+class EnvBool:
+    def __init__(self, default): self.default = default
+    def get(self): return self.default
+class Envs:
+    SGLANG_QUICK = EnvBool(False)
+    SGLANG_STEADY = EnvBool(False)
+envs = Envs()
+""",
     "srt/settings.py": "import os\nA = os.environ.get('SGLANG_OLD_SWITCH')\nB = os.environ.get('SGLANG_KEPT')\n",
     "srt/server_args.py": BASE
     + """
@@ -287,6 +301,11 @@ def retiring():
     raise RuntimeError('retiring() is gone: use calls.same() instead')
 def same(a, b=1, c=None): return a
 def put(rows, phase=None, mask=None): return rows
+def free(index: int, keep: bool = True): return index
+def grow(rows, attn_mask: str = ''): return rows
+def sorts(rows) -> None: return None
+def keeps(rows) -> bool: return True
+def start(size: int, ranks: Optional[int] = 1, backend: Optional[str] = None): return size
 async def waits(a) -> int: return a
 def hurries(a) -> int: return a
 def inner(a) -> Tuple[Tuple[int, int, int], str]: return ((a, a, a), '')
@@ -384,7 +403,7 @@ register_way("FIRST")
 """,
     "srt/test_pool.py": "def test_plain(pool):\n    pool.plain(kept=1)\n",
     "srt/target.py": "class Runner:\n    def other(self): return 1\n",
-    "srt/tables.py": "TABLE = {'alpha': 1}\n",
+    "srt/tables.py": "TABLE = {'alpha': 1, 'gamma': 3}\n",
     "srt/settings.py": "import os\nB = os.environ.get('SGLANG_KEPT')\n",
     "srt/server_args.py": BASE
     + """
@@ -422,6 +441,9 @@ async def run(loop):
     loop.stop()
     loop.move(1, 2)
 """
+NEW["srt/environ.py"] = NEW["srt/environ.py"].replace(
+    "QUICK = EnvBool(False)", "QUICK = EnvBool(True)"
+)
 NEW["srt/filled.py"] = NEW["srt/filled.py"].partition("@register_thing('beta')")[0]
 
 CONTRACTS = {
@@ -766,6 +788,7 @@ FIXTURES: dict[str, Fixture] = {
             at("calls:fewer", "fewer(1, extra=2)"),
             at("calls:fewer", "fewer(1, 2, 3)"),
             at("calls:fewer", "args = (1, 2, 3)\nfewer(*args)"),
+            at("calls:free", "def f(self, i):\n    free(i, self.pool_rows)"),
             at("calls:fewer", "kw = dict(extra=1)\nfewer(1, **kw)"),
             at("calls:fewer", "kw = {}\nkw['extra'] = 1\nfewer(1, **kw)"),
             at(
@@ -781,6 +804,9 @@ FIXTURES: dict[str, Fixture] = {
         ),
         (
             at("calls:fewer", "fewer(1, 2)"),
+            # a new name for the same parameter, or an argument of another name
+            at("calls:grow", "def f(flash_mask):\n    grow(1, flash_mask)"),
+            at("calls:free", "def f(i, keep_it):\n    free(i, keep_it)"),
             at("calls:fewer", "def f(*a, **k):\n    return fewer(*a, **k)"),
             # an object of a class that others of the plugin derive from may be one of those
             at(
@@ -863,6 +889,10 @@ FIXTURES: dict[str, Fixture] = {
             at("calls:pair", "r = pair(1)\na, b = r"),
             at("calls:inner", "(a, b), c = inner(1)"),
             at("calls:waits", "def f():\n    waits(1)"),
+            at("calls:sorts", "def f(x):\n    return 1 if sorts(x) else 2"),
+            at(
+                "calls:sorts", "def f(x):\n    done = sorts(x)\n    if not done:\n        x.clear()"
+            ),
             at("calls:waits", "def f():\n    return waits(1).real"),
             at("calls:hurries", "async def f():\n    return await hurries(1)"),
             at("answers:ask", "async def f(x):\n    out = await ask(x)\n    return out.success"),
@@ -871,6 +901,11 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("calls:waits", "import asyncio\nx = waits(1)\nasyncio.run(x)"),
             at("calls:hurries", "x = hurries(1)"),
+            at(
+                "calls:sorts",
+                "def f(x):\n    sorts(x)\n    done = sorts(x)\n    return done is None",
+            ),
+            at("calls:keeps", "def f(x):\n    return 1 if keeps(x) else 2"),
             at("calls:inner", "(a, *b), c = inner(1)"),
             at("calls:pair", "a, *rest = pair(1)"),
             at("calls:pair", "a = pair(1)"),
@@ -1021,6 +1056,7 @@ FIXTURES: dict[str, Fixture] = {
         (
             at("calls:typed", "typed(3)"),
             at("calls:typed", "def f(a, b):\n    return typed(a - b)"),
+            at("calls:start", "start(2, 'own')"),
             at(
                 "calls:Window",
                 "def f(w: Window, i):\n    rows = w.rows\n    return rows.index_select(0, i)",
@@ -1039,6 +1075,7 @@ FIXTURES: dict[str, Fixture] = {
         ),
         (
             at("calls:typed", "def f(x):\n    return typed(x)"),
+            at("calls:start", "start(2, backend='own')\nstart(2, None)\nstart(2, 'a' + 'b')"),
             at("calls:Window", "def f(w: Window):\n    return w.table['a'], w.table.__len__()"),
             at("calls:Window", "def f(w: Window):\n    return w.limit * 2 if w.limit else 0"),
             at("calls:Window", "def f(w: Window):\n    return (w.limit or 1) * 2, w.limit == 1"),
@@ -1135,10 +1172,21 @@ FIXTURES: dict[str, Fixture] = {
     ),
     "behaviour-changed": Fixture(
         (
+            "import os\nOFF = os.environ.get('SGLANG_QUICK', '0') == '0'\n",
+            "import os\ndef f():\n    return os.getenv('SGLANG_QUICK', 'false')\n",
+            at("environ:envs", "def f():\n    return envs.SGLANG_QUICK.get()"),
+            at("tables:TABLE", "TABLE['gamma'] = 4"),
+            at("tables:TABLE", "assert 'gamma' not in TABLE\nTABLE['gamma'] = 4"),
             at("meaning:shifted", "shifted([1])"),
             at("pool:Pool", f"class Own(Pool):\n{_PUT}        return self.rows[loc]"),
         ),
         (
+            "import os\nON = os.environ.get('SGLANG_QUICK', '1') == '1'\n",
+            "import os\nON = os.environ.get('SGLANG_STEADY', '0') == '1'\n",
+            "import os\nos.environ['SGLANG_QUICK'] = '0'\n"
+            + at("environ:envs", "x = envs.SGLANG_QUICK.get()"),
+            at("tables:TABLE", "TABLE['alpha'] = 4\nTABLE['delta'] = 5"),
+            at("tables:TABLE", "if 'gamma' not in TABLE:\n    TABLE['gamma'] = 4"),
             at("pool:Pool", f"class Own(Pool):\n{_PUT}        return getattr(loc, 'rows', loc)"),
             at(
                 "pool:Pool",

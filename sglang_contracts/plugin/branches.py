@@ -167,7 +167,7 @@ def walk_assert(walk: Conditions, node: ast.Assert) -> None:
     if asked[0] == "not":
         asked, kind = walk.nodes.table[asked[1]], UseKind.REGISTER
     if asked[0] == "registered":  # it fails where a table lacks the key, or has it already
-        walk.use(kind, asked[1], node, name=asked[2])
+        walk.use(kind, asked[1], node, name=asked[2], count=1)
     if condition:  # what follows runs only where it holds
         walk.guard = walk.where(walk.guard, kind="if", condition=condition, line=node.lineno)
 

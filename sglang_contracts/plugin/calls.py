@@ -110,7 +110,8 @@ class Calls(Conditions):
         if not self.quiet:
             where = node if not isinstance(func, ast.Attribute) else func
             self.use(UseKind.CALL, value, where, count=self.awaiting.get(id(node), 0))
-            if any("_" in each.strip("_") for each in self.file.forms[form].names):
+            named = any("_" in each.strip("_") for each in self.file.forms[form].names)
+            if named and self.nodes.op(callee) in ("attr", "import"):
                 self.use(UseKind.NEED, value, where, name="places")
             patches.registering(self, node, callee)
             arguments.optional(self, node, callee, form)

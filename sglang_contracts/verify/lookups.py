@@ -280,7 +280,12 @@ class Lookups(Guarded):
         return len(self.lens.writers(receiver).get(name, ())) > 1
 
     def registry(self, index: int, file: File, use: Use) -> Outcome:
-        """A table read by a constant key, or given an entry by one."""
+        """A table read by a constant key, or one that has to be without it.
+
+        What is put in the place of an entry of SGLang's is meant to, unless the plugin says not.
+        """
+        if use.kind is UseKind.REGISTER and not use.count:
+            return UNKNOWN
         symbol = self.evaluator.table(index, file.nodes[use.node])
         there = self.evaluator.registered_in(symbol, use.name) if symbol is not None else None
         if symbol is None or there is None:

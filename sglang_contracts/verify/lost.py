@@ -298,17 +298,17 @@ class Lost(Judging):
         )
 
     def _taken(self, case: Case) -> Finding | None:
-        """A key that the plugin gives an entry of its own, and SGLang one as well from now on."""
+        """A key that has to be free, and SGLang has an entry for."""
         if case.last_ok is None:
             return None
         return self._base(
             case,
             rule="behaviour-changed",
-            severity=self._severity(case, Severity.WARNING),
+            severity=self._severity(case),
             symbol=case.entry.outcome.symbol,
             locations=self._location(case),
             old="there was no such entry",
-            new="SGLang has one of its own, which this replaces",
+            new="SGLang has one of its own",
         )
 
 

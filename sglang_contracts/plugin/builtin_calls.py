@@ -161,6 +161,14 @@ def of_classmethod(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.add("wrapped", "class", values[0]) if values else UNKNOWN
 
 
+def of_len(walk: Conditions, node: ast.Call) -> int | None:
+    """How many there are."""
+    values = [walk.expr(arg) for arg in node.args]
+    for value in values[:1]:
+        walk.needs(node, value, "series")
+    return walk.nodes.literal("int")
+
+
 def of_next(walk: Conditions, node: ast.Call) -> int | None:
     """An element."""
     values = [walk.expr(arg) for arg in node.args]
@@ -250,6 +258,7 @@ BUILTIN_CALLS: dict[str, Callable[[Conditions, ast.Call], int | None]] = {
     "property": of_property,
     "staticmethod": of_staticmethod,
     "classmethod": of_classmethod,
+    "len": of_len,
     "next": of_next,
     "list": of_list,
     "tuple": of_list,

@@ -18,8 +18,8 @@ from sglang_contracts.plugin.scope import BUILTINS, DOTTED, IDENTIFIER, Scope, d
 
 _ARITHMETIC = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift)
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-_STATED = frozenset({"attr", "call", "item", "iter", "union", "unpack"})
-"""Operations whose value upstream may say the kind of."""
+_OF_NUMBERS = (ast.Sub, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.BitAnd)
+"""What a tuple, a list or a mapping takes no part in."""
 
 
 class Expressions(Calls):
@@ -143,8 +143,8 @@ class Expressions(Calls):
         if isinstance(node.slice, ast.Slice):
             return self.sliced(base, node.slice)
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
-            if isinstance(node.ctx, ast.Load) and self.nodes.op(base) in _STATED:
-                self.use(UseKind.NEED, base, node, name="index")
+            if isinstance(node.ctx, ast.Load):
+                self.needs(node, base, "index")
             return self.nodes.add("unpack", base, node.slice.value, -1)
         return self.nodes.add("item", base, None)
 
@@ -255,7 +255,17 @@ class Expressions(Calls):
         values = [self.expr(node.left), self.expr(node.right)]
         if isinstance(node.op, _ARITHMETIC):
             self.needs_number(node, values)
+        if isinstance(node.op, _OF_NUMBERS):
+            for value in values:
+                self.needs(node, value, "arithmetic")
+        if isinstance(node.op, ast.Add) and any(self.is_list(each) for each in values):
+            for value in values:
+                self.needs(node, value, "join")
         return self.nodes.literal("number")
+
+    def is_list(self, value: int) -> bool:
+        """Whether a value is evidently a list of the plugin's own: ``[a]``, ``list(x)``."""
+        return self.nodes.op(value) == "list" or self.nodes.table[value] == ("literal", "list")
 
     def needs_number(self, node: ast.expr, values: Sequence[int]) -> None:
         """Fields that something is done with which a number takes, and nothing does not."""

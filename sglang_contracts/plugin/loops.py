@@ -23,6 +23,7 @@ def walk_for(walk: Conditions, node: ast.For | ast.AsyncFor) -> None:
 def loop_over(walk: Conditions, target: ast.expr, iterable: ast.expr, value: int) -> None:
     """Bind a loop's target to the elements of what it runs over."""
     element = walk.nodes.add("iter", value) if value != UNKNOWN else UNKNOWN
+    walk.needs(iterable, value, "series")
     items = walk.display(iterable)
     call = iterable.func if isinstance(iterable, ast.Call) else None
     if isinstance(call, ast.Attribute) and call.attr in {"items", "keys", "values"}:

@@ -42,6 +42,10 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 BUILTINS = frozenset(dir(builtins))
 
 
+_STATED = frozenset({"attr", "call", "item", "iter", "union", "unpack"})
+"""Operations whose value upstream may say the kind of."""
+
+
 class ByParameter(NamedTuple):
     """What a function names by one of its parameters: ``getattr(cls, name)``, ``TABLE[name]``."""
 
@@ -196,6 +200,11 @@ class Core:
         self.file.uses.append(
             Use(kind, node, line, column, guard=self.guard, function=self.scope.function, **more)  # type: ignore[arg-type]
         )
+
+    def needs(self, where: ast.AST, value: int, need: str) -> None:
+        """Something is done with a value that upstream may say the kind of."""
+        if self.nodes.op(value) in _STATED:
+            self.use(UseKind.NEED, value, where, name=need)
 
     def mention(self, name: str) -> None:
         """Remember that a name stands in the present function, and so in those around it."""

@@ -8,6 +8,7 @@ is said of them.
 from __future__ import annotations
 
 import ast
+from array import array
 from collections import deque
 from functools import lru_cache
 
@@ -21,6 +22,7 @@ _BUILTINS: dict[str, type] = {
     "tuple": tuple,
     "set": set,
     "deque": deque,
+    "array": array,
     "str": str,
     "bytes": bytes,
     "int": int,
@@ -40,7 +42,7 @@ _INSIDE = frozenset({"Optional", "ClassVar", "Final", "Annotated", "Required", "
 _SHARED = frozenset({"add", "sort", "split", "values"})
 """Attributes of a builtin container or string that ``torch.Tensor`` has as well."""
 _OF_BUILTINS = frozenset(
-    name for each in (list, dict, set, deque, str) for name in dir(each) if name[:2] != "__"
+    name for each in (list, dict, set, deque, array, str) for name in dir(each) if name[:2] != "__"
 )
 
 
@@ -66,6 +68,8 @@ def kind_of(node: ast.expr | None) -> str:
     match node:
         case ast.Subscript(value=outer):
             return kind_of(outer)
+        case ast.Attribute(attr="array"):  # ``np.array``, meant for ``np.ndarray``
+            return ""
         case ast.Name() | ast.Attribute():
             return _NAMES.get(last_name(node), "")
     return ""
@@ -134,6 +138,18 @@ def element(node: ast.expr | None, keyed: bool = False) -> ast.expr | None:
     if kind == "dict" and len(arguments) == 2:
         return arguments[int(keyed)]
     return arguments[0] if kind in ("list", "set", "deque") else None
+
+
+def part(node: ast.expr | None, place: int) -> ast.expr | None:
+    """The annotation of one part of a tuple of known length; None for any other."""
+    each = alternatives(node)
+    if len(each) != 1 or not isinstance(each[0], ast.Subscript) or kind_of(each[0]) != "tuple":
+        return None
+    inner = each[0].slice
+    parts = inner.elts if isinstance(inner, ast.Tuple) else []
+    if any(isinstance(one, ast.Constant) and one.value is Ellipsis for one in parts):
+        return None
+    return parts[place] if -len(parts) <= place < len(parts) else None
 
 
 def offers(kind: str, name: str) -> bool:

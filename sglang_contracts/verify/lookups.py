@@ -176,7 +176,9 @@ class Lookups(Guarded):
         match self.files[index].nodes[node]:
             case ("attr", base, name):
                 found = self.evaluator.look(self.evaluator.value(index, base), name).found
-                if len(found) == 1 and isinstance(found[0].node, Attribute):
+                if len(found) == 1 and (
+                    isinstance(found[0].node, Attribute) or found[0].kind == "property"
+                ):
                     return found[0], kinds.parsed(kinds.stated(found[0]))
             case ("call", function, _):
                 called = self.evaluator.value(index, function).alternatives
@@ -190,6 +192,9 @@ class Lookups(Guarded):
             case ("item", base, _) | ("unpack", base, _, -1):
                 symbol, annotation = self.stated(index, base)
                 return symbol, kinds.element(annotation, keyed=True)
+            case ("unpack", base, int() as place, _):
+                symbol, annotation = self.stated(index, base)
+                return symbol, kinds.part(annotation, place)
             case ("union", *values):  # ``x.field or []``
                 nodes = self.files[index].nodes
                 said = [each for each in values if nodes[each][0] not in _SHOWN]

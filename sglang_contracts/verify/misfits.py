@@ -9,7 +9,16 @@ from sglang_contracts.verify import kinds
 from sglang_contracts.verify.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.judging import Case
 from sglang_contracts.verify.lost import Lost
-from sglang_contracts.verify.needs import INDEX, KEY, NUMBER, TRUTH, UNPACK
+from sglang_contracts.verify.needs import (
+    ARITHMETIC,
+    INDEX,
+    JOIN,
+    KEY,
+    NUMBER,
+    SERIES,
+    TRUTH,
+    UNPACK,
+)
 from sglang_contracts.verify.places import other_than
 
 _NEEDED = {
@@ -18,6 +27,9 @@ _NEEDED = {
     UNPACK: "{} does not unpack to {}",
     NUMBER: "{} may be None: a number is needed here",
     TRUTH: "{} is never true",
+    ARITHMETIC: "{} is no number",
+    SERIES: "{} is no series of values",
+    JOIN: "{} is no list to join with one",
 }
 """Need → what is wrong with a kind (and a count)."""
 

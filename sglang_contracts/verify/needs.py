@@ -20,11 +20,16 @@ from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 if TYPE_CHECKING:
     from sglang_contracts.verify.calling import Calling
 
-KEY, INDEX, UNPACK, NUMBER, TRUTH = "key", "index", "unpack", "number", "truth"
-"""A subscript that is a text, or an integer; several targets; arithmetic or an order; a test."""
+KEY, INDEX, UNPACK = "key", "index", "unpack"
+"""A subscript that is a text, or an integer; several targets."""
+NUMBER, TRUTH = "number", "truth"
+"""A number, not ``None``: arithmetic, an order. A value that may be true: a test."""
+ARITHMETIC, SERIES, JOIN = "arithmetic", "series", "join"
+"""What only numbers (and tensors, sets) do; a loop or ``len``; ``+`` with a list."""
 
 _SEQUENCES = frozenset({"list", "tuple", "str", "bytes", "deque"})
 _SCALARS = frozenset({"int", "float", "bool"})
+_CALCULATING = _SCALARS | {"tensor", "set"}
 
 Classes = Callable[[ast.expr], Sequence[Symbol]]
 """What an annotation names → classes of the release; none: nothing of the release's."""
@@ -35,12 +40,16 @@ def takes(kind: str, need: str, count: int, inner: Sequence[ast.expr]) -> bool:
 
     Args:
         kind: As :func:`.kinds.kind_of` names it.
-        need: :data:`KEY`, :data:`INDEX` or :data:`UNPACK`.
+        need: One of those above, but :data:`NUMBER` and :data:`TRUTH`.
         count: UNPACK: the number of targets; below 0: at least ``-count - 1`` and a rest.
         inner: What stands in the brackets of the annotation.
     """
-    if need == KEY or kind in _SCALARS:
-        return False
+    if need == ARITHMETIC:
+        return kind in _CALCULATING
+    if need == JOIN:
+        return kind == "list"
+    if need in (SERIES, KEY) or kind in _SCALARS:
+        return need == SERIES and kind not in _SCALARS
     if need == INDEX:
         return kind != "set"
     if kind == "tensor":
@@ -86,6 +95,8 @@ class Needs:
         answers = [
             self.takes(each, need, use.count, classes) for each in kinds.alternatives(annotation)
         ]
+        if not answers and need in (SERIES, ARITHMETIC, JOIN):
+            return self.broken(symbol, annotation, need)  # it gives nothing at all
         if not answers or (None in answers and True not in answers):
             return UNKNOWN
         if True in answers:
@@ -134,8 +145,8 @@ class Needs:
 
     def of_mapping(self, need: str, inner: Sequence[ast.expr], classes: Classes) -> bool | None:
         """Whether a mapping with keys of a type may have such a key."""
-        if need == UNPACK:
-            return None
+        if need not in (KEY, INDEX):
+            return need == SERIES or (None if need == UNPACK else False)
         key = last_name(inner[0]) if inner else "Any"
         if key in ("str", "int"):
             return (key == "str") == (need == KEY)
@@ -148,7 +159,11 @@ class Needs:
 
     def of_class(self, symbol: Symbol, need: str, count: int) -> bool | None:
         """Whether objects of a class of the release take it."""
+        if need in (ARITHMETIC, JOIN):
+            return None
         kind = self.lens.kind(symbol)
+        if need == SERIES and kind & (Kind.TYPED_DICT | Kind.NAMEDTUPLE):
+            return True
         if kind & Kind.TYPED_DICT:
             return need == KEY
         if kind & Kind.NAMEDTUPLE:
@@ -157,5 +172,7 @@ class Needs:
             return need == INDEX
         if self.lens.is_open(symbol) or not self.checker.record(symbol):
             return None
-        method = "__iter__" if need == UNPACK else "__getitem__"
+        if need == SERIES and self.lens.member(symbol, "__len__") is not None:
+            return True
+        method = "__getitem__" if need in (KEY, INDEX) else "__iter__"
         return self.lens.member(symbol, method) is not None

@@ -62,6 +62,8 @@ class Window:
     details: "Dict[str, int]"
     two: "torch.Tensor | Tuple[torch.Tensor, torch.Tensor]"
     limit: int = 1
+    @property
+    def tail(self) -> List[int]: return [1]
     def anchor(self) -> "Optional[str]": return self.names
 class Params:
     num: int = 0
@@ -78,6 +80,9 @@ def free(index: int, pool_rows: Params, keep: bool = True): return index
 def grow(rows, flash_mask: str = ''): return rows
 def sorts(rows) -> bool: return True
 def keeps(rows) -> bool: return True
+def digest(rows) -> int: return 1
+def gather(rows) -> List[int]: return rows
+def halves(rows) -> Optional[Tuple["torch.Tensor", int]]: return rows
 def start(size: int, backend: Optional[str] = None): return size
 def waits(a) -> int: return a
 async def hurries(a) -> int: return a
@@ -288,6 +293,8 @@ class Window:
     details: "Held"
     two: "torch.Tensor"
     limit: Optional[int] = None
+    @property
+    def tail(self) -> "array[int]": return self.rows
     def anchor(self) -> "tuple[str, str]": return (self.names, self.names)
 class Params:
     num: int = 0
@@ -305,6 +312,9 @@ def free(index: int, keep: bool = True): return index
 def grow(rows, attn_mask: str = ''): return rows
 def sorts(rows) -> None: return None
 def keeps(rows) -> bool: return True
+def digest(rows) -> Tuple[int, int]: return (1, 1)
+def gather(rows) -> None: return None
+def halves(rows) -> Optional[Tuple[int, int]]: return rows
 def start(size: int, ranks: Optional[int] = 1, backend: Optional[str] = None): return size
 async def waits(a) -> int: return a
 def hurries(a) -> int: return a
@@ -890,6 +900,11 @@ FIXTURES: dict[str, Fixture] = {
             at("calls:inner", "(a, b), c = inner(1)"),
             at("calls:waits", "def f():\n    waits(1)"),
             at("calls:sorts", "def f(x):\n    return 1 if sorts(x) else 2"),
+            at("calls:digest", "def f(x):\n    return digest(x) & 255"),
+            at("calls:gather", "def f(x):\n    got = gather(x)\n    return [r for r in got]"),
+            at("calls:gather", "def f(x):\n    return len(gather(x))"),
+            at("calls:halves", "def f(x):\n    rows, n = halves(x)\n    return len(rows) + n"),
+            at("calls:Window", "def f(w: Window, x):\n    return list(x) + w.tail"),
             at(
                 "calls:sorts", "def f(x):\n    done = sorts(x)\n    if not done:\n        x.clear()"
             ),
@@ -906,6 +921,10 @@ FIXTURES: dict[str, Fixture] = {
                 "def f(x):\n    sorts(x)\n    done = sorts(x)\n    return done is None",
             ),
             at("calls:keeps", "def f(x):\n    return 1 if keeps(x) else 2"),
+            at("calls:digest", "def f(x):\n    return digest(x) == 0"),
+            at("calls:gather", "def f(x):\n    gather(x)\n    return len(x)"),
+            at("calls:halves", "def f(x):\n    rows, n = halves(x)\n    return rows, n - 1"),
+            at("calls:Window", "def f(w: Window, x):\n    return list(x) + list(w.tail)"),
             at("calls:inner", "(a, *b), c = inner(1)"),
             at("calls:pair", "a, *rest = pair(1)"),
             at("calls:pair", "a = pair(1)"),

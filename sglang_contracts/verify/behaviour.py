@@ -204,7 +204,7 @@ class Behaviours:
     _unproven = False
     """Whether the argument that a clause is about may be of the type it leaves alone."""
     _handed_on = False
-    """Whether an optional argument that a clause is about only goes on to somebody else."""
+    """Whether what a clause is about only goes on to somebody else, or comes from there."""
 
     def _obligation(self, candidate: Candidate, clause: Clause) -> Outcome:
         """What SGLang reads off the plugin's object, though no base class declares it."""
@@ -484,8 +484,20 @@ class Behaviours:
         record = self.files[candidate.file].functions[candidate.number]
         if record.stub or self._asks(candidate.file, candidate.number, on):
             return False
-        self._handed_on = self._passes_on(candidate.file, candidate.number, on.argument)
+        if on.argument or on.position >= 0:
+            self._handed_on = self._passes_on(candidate.file, candidate.number, on.argument)
+        else:
+            self._handed_on = self._delegates(candidate.file, record, name)
         return self._parameters(record, on, 1)
+
+    def _delegates(self, index: int, record: Function, name: str) -> bool:
+        """Whether a method gives back only what another object's method of that name gives."""
+        nodes = self.files[index].nodes
+        calls = [nodes[each] for each in record.returns]
+        return bool(calls) and all(
+            each[0] == "call" and nodes[each[1]][0] == "attr" and nodes[each[1]][2] == name
+            for each in calls
+        )
 
     def _passes_on(self, index: int, number: int, name: str) -> bool:
         """Whether a function only hands an optional parameter on to what it calls."""

@@ -504,6 +504,27 @@ argument = "loc"
 position = 1
 unless_mentions = ["Record"]
 """,
+    "lifted": """
+[contract]
+id = "lifted"
+title = "What a crate gives"
+target = "sglang.srt.loop:Crate"
+provider = "sglang"
+sglang = ">=0.5.1"
+consumer = "backend"
+
+[[behaviours]]
+id = "lift-gives-a-record"
+sglang = ">=0.5.2"
+was = "returns a number"
+now = "must return a record"
+use = "Record(number)"
+severity = "error"
+[behaviours.on]
+symbol = "sglang.srt.loop:Crate.lift"
+role = "overrider"
+unless_mentions = ["Record"]
+""",
     "spec": """
 [contract]
 id = "spec"
@@ -1195,6 +1216,7 @@ FIXTURES: dict[str, Fixture] = {
             "import os\ndef f():\n    return os.getenv('SGLANG_QUICK', 'false')\n",
             at("environ:envs", "def f():\n    return envs.SGLANG_QUICK.get()"),
             at("tables:TABLE", "assert 'gamma' not in TABLE\nTABLE['gamma'] = 4"),
+            at("loop:Crate", "class Own(Crate):\n    def lift(self):\n        return self.count()"),
             at("meaning:shifted", "shifted([1])"),
             at("pool:Pool", f"class Own(Pool):\n{_PUT}        return self.rows[loc]"),
         ),
@@ -1218,6 +1240,16 @@ FIXTURES: dict[str, Fixture] = {
             ),
             at("meaning:shifted", "def f(Rows):\n    return shifted(Rows([1]))"),
             at("meaning:steady", "steady([1])"),
+            # what comes from elsewhere, or only goes on there, is a note
+            at(
+                "loop:Crate",
+                "class Own(Crate):\n    def lift(self):\n        return self.inner.lift()",
+            ),
+            at(
+                "pool:Pool",
+                "class Own(Pool):\n    def put(self, layer, loc=None):\n"
+                "        return self.inner.keep(layer, loc)",
+            ),
         ),
     ),
 }

@@ -15,6 +15,7 @@ from sglang_contracts.plugin.model import File, Form, Function, Use, UseKind
 from sglang_contracts.surface.model import Attribute, ParameterKind
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.handling import asks, delegates, passes_on
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
 
 if TYPE_CHECKING:
@@ -466,7 +467,7 @@ class Behaviours:
         if not use.value or not self._touches(candidate.file, use, on):
             return False
         own = self.evaluator.own_function(candidate.file, use.value)
-        if own is None or self._asks(own[0], own[1], on):
+        if own is None or asks(self.checker, own[0], own[1], on):
             return False
         return self._parameters(self.files[own[0]].functions[own[1]], on, 1)
 
@@ -481,60 +482,15 @@ class Behaviours:
         # a class beside the one that a clause speaks of only shares a base with it
         if owner is not None and not any(owner in self.lens.mro(base) for base in bases):
             return False
-        record = self.files[candidate.file].functions[candidate.number]
-        if record.stub or self._asks(candidate.file, candidate.number, on):
+        file = self.files[candidate.file]
+        record = file.functions[candidate.number]
+        if record.stub or asks(self.checker, candidate.file, candidate.number, on):
             return False
         if on.argument or on.position >= 0:
-            self._handed_on = self._passes_on(candidate.file, candidate.number, on.argument)
+            self._handed_on = passes_on(file, candidate.number, on.argument)
         else:
-            self._handed_on = self._delegates(candidate.file, record, name)
+            self._handed_on = delegates(file, record, name)
         return self._parameters(record, on, 1)
-
-    def _delegates(self, index: int, record: Function, name: str) -> bool:
-        """Whether a method gives back only what another object's method of that name gives."""
-        nodes = self.files[index].nodes
-        calls = [nodes[each] for each in record.returns]
-        return bool(calls) and all(
-            each[0] == "call" and nodes[each[1]][0] == "attr" and nodes[each[1]][2] == name
-            for each in calls
-        )
-
-    def _passes_on(self, index: int, number: int, name: str) -> bool:
-        """Whether a function only hands an optional parameter on to what it calls."""
-        file = self.files[index]
-        for place, each in enumerate(file.functions[number].parameters):
-            if each.name == name and each.has_default:
-                mine = [
-                    at for at, node in enumerate(file.nodes) if node == ["param", number, place]
-                ]
-                return not any(
-                    node[1] in mine
-                    for node in file.nodes
-                    if node[0] in ("attr", "item", "iter", "unpack", "slice")
-                )
-        return False
-
-    def _asks(self, index: int, number: int, on: On) -> bool:
-        """Whether a function asks what the argument is before it uses it: it takes either form."""
-        file = self.files[index]
-        names = [each.name for each in file.functions[number].parameters]
-        place = names.index(on.argument) if on.argument in names else on.position
-        if on.argument not in names and place >= 0:
-            place += names[:1] == ["self"]
-        if place < 0:
-            return False
-        for use in file.uses:
-            if use.function != number or use.kind not in (UseKind.PROBE, UseKind.READ):
-                continue
-            node = file.nodes[use.node]
-            if node[0] != "attr" or tuple(file.nodes[node[1]]) != ("param", number, place):
-                continue
-            if (
-                use.kind is UseKind.PROBE
-                or self.checker.reach(index, use.guard, "attribute").caught
-            ):
-                return True
-        return False
 
     def _parameters(self, record: Function, on: On, skip: int) -> bool:
         names = [each.name for each in record.parameters]

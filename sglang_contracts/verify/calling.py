@@ -8,10 +8,10 @@ from sglang_contracts.plugin.model import File, Form, Use
 from sglang_contracts.surface.model import Attribute, Kind, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.literals import contradicts
 from sglang_contracts.verify.lookups import Lookups
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Shape, bound_to, misfit
-from sglang_contracts.verify.values import Value
 
 _AWAITABLE = ("Awaitable", "Coroutine", "Future", "Task", "AsyncIter", "AsyncGen", "Any")
 _RESHAPING = (
@@ -26,20 +26,6 @@ _RESHAPING = (
     "singledispatch",
     "pytest",
 )
-
-
-_TEXT = frozenset({"str"})
-_NUMBERS = frozenset({"int", "float", "bool", "true", "false"})
-_PLAIN = _TEXT | _NUMBERS | {"number", "list", "dict", "tuple"}
-"""Kinds of builtin values; ``number`` is whatever an operator makes, of texts as well."""
-
-
-def _apart(given: set[object], wanted: set[object]) -> bool:
-    """Whether a text is given for a number, or a number for a text."""
-    wanted = wanted - {"None"}
-    return bool(given and wanted) and (
-        (given <= _TEXT and wanted <= _NUMBERS) or (given <= _NUMBERS and wanted <= _TEXT)
-    )
 
 
 class Calling(Lookups):
@@ -346,7 +332,7 @@ class Calling(Lookups):
             if not value.alternatives:
                 continue
             wanted = self.evaluator.typed(symbol.module, parameter.annotation)
-            if self.contradicts(value, wanted):
+            if contradicts(value, wanted, self.record):
                 return Outcome(
                     Status.BROKEN,
                     "type",
@@ -357,29 +343,6 @@ class Calling(Lookups):
                     new=parameter.annotation,
                 )
         return None
-
-    def contradicts(self, value: Value, wanted: Sequence[tuple[object, ...]]) -> bool:
-        """A literal where a record is wanted, a record where a scalar is, a text for a number."""
-        if not wanted:
-            return False
-        literals = [
-            each for each in value.alternatives if each[0] in ("literal", "list", "dict", "tuple")
-        ]
-        if len(literals) == len(value.alternatives) and ("literal", "None") not in literals:
-            if not all(each[0] != "literal" or each[1] in _PLAIN for each in literals):
-                return False
-            if all(each[0] == "literal" for each in (*literals, *wanted)):
-                return _apart({each[1] for each in literals}, {each[1] for each in wanted})
-            return all(each[0] == "object" and self.record(each[1]) for each in wanted)  # type: ignore[arg-type]
-        if all(each[0] == "object" for each in value.alternatives):
-            # what is merely annotated as a record may hold anything; what is made here may not
-            if not all(each[2] and self.record(each[1]) for each in value.alternatives):
-                return False
-            return all(
-                each[0] == "literal" and each[1] in ("int", "float", "str", "bool")
-                for each in wanted
-            )
-        return False
 
     def record(self, symbol: Symbol) -> bool:
         """A class whose instances are nothing that a literal could stand for."""

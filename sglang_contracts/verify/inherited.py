@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sglang_contracts.plugin.model import Use, UseKind
 from sglang_contracts.surface.model import Class, Function, Role
 from sglang_contracts.surface.resolve import Symbol
@@ -23,14 +21,10 @@ _PASSES = {
 }
 
 
-def _takes(functions: Sequence[Symbol], name: str) -> bool:
-    """Whether one of several functions has a parameter."""
-    return any(
-        each.name == name
-        for function in functions
-        if isinstance(function.node, Function)
-        for each in function.node.parameters
-    )
+def _takes(function: Symbol, name: str) -> bool:
+    """Whether a function of the release has a parameter."""
+    node = function.node
+    return isinstance(node, Function) and any(each.name == name for each in node.parameters)
 
 
 class Inherited(Misfits):
@@ -55,9 +49,7 @@ class Inherited(Misfits):
         after = self.catalog.surface(new)
         severity = self._severity(case)
         if outcome.detail == "rare":  # on a special path only, which this class may never see
-            new_to_all = not _takes(self._good(case).found, outcome.name)
-            most = Severity.WARNING if new_to_all else Severity.NOTE
-            severity = min(severity, most, key=lambda each: each.rank)
+            severity = Severity.NOTE
         return self._base(
             case,
             rule="override-signature",
@@ -113,7 +105,7 @@ class Inherited(Misfits):
         """What SGLang passes: what broke it first, and what it is now where that is another."""
         now = case.entry.outcome.name
         owner = case.entry.outcome.owner
-        if case.entry.outcome.detail == "missing" and owner and not _takes((owner,), now):
+        if case.entry.outcome.detail == "missing" and owner and not _takes(owner, now):
             return f"SGLang passes no {now}"
         began = self.timeline.entry(case.number, case.first).outcome.name
         if not now:

@@ -184,6 +184,8 @@ class Findings(Branches):
                 return self._result(case)
             case "unpack":
                 return self._unpack(case)
+            case "registry" if self._good(case).what == "kind":
+                return None  # a mapping as any other: its annotation never told its keys
             case "registry":
                 return self._registry(case, use)
             case "taken":

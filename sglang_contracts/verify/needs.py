@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sglang_contracts.plugin.guards import last_name
 from sglang_contracts.plugin.model import File, Use
-from sglang_contracts.surface.model import Attribute, Kind
+from sglang_contracts.surface.model import Attribute, Class, Kind
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify import kinds
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
@@ -125,8 +125,22 @@ class Needs:
         if not each or not all(kinds.kind_of(one) in _SCALARS for one in each):
             return UNKNOWN
         if node.value == "None" and kinds.optional(annotation):
+            if self.filled_in(symbol):
+                return UNKNOWN
             return self.broken(symbol, annotation, NUMBER)
         return Outcome(Status.OK, "kind", found=(symbol,))
+
+    def filled_in(self, symbol: Symbol) -> bool:
+        """Whether the class of a field sees to it itself, mostly before anybody else reads it."""
+        owner, name = symbol.owner, symbol.qual.rsplit(".", 1)[-1]
+        if owner is None or self.lens.kind(owner) & Kind.PYDANTIC:
+            return False  # a request stays as it came
+        return any(
+            "__post_init__" in each.node.methods
+            or any(name in method.reads for method in each.node.methods.values())
+            for each in self.lens.mro(owner)
+            if isinstance(each.node, Class)
+        )
 
     def takes(self, node: ast.expr, need: str, count: int, classes: Classes) -> bool | None:
         """Whether one alternative of an annotation takes it."""

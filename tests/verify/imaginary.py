@@ -67,6 +67,10 @@ class Window:
     def anchor(self) -> "Optional[str]": return self.names
 class Params:
     num: int = 0
+class Filled:
+    size: int = 1
+    chart: "Dict[str, int]"
+    def grow(self): return self.size
 def fewer(a, b=1, extra=None): return a
 def renamed(a, group_size=1): return a
 def needs(a): return a
@@ -298,6 +302,14 @@ class Window:
     def anchor(self) -> "tuple[str, str]": return (self.names, self.names)
 class Params:
     num: int = 0
+class Filled:
+    size: Optional[int] = None
+    def __init__(self):
+        self.chart = {'a': 1}
+    def grow(self):
+        if self.size is None:
+            self.size = 1
+        return self.size
 def fewer(a, b=1): return a
 def renamed(a, group_rows=1): return a
 def needs(a, mode): return a
@@ -1115,6 +1127,8 @@ FIXTURES: dict[str, Fixture] = {
         ),
         (
             at("calls:typed", "def f(x):\n    return typed(x)"),
+            # the class fills it in; and keys of a mapping that was merely annotated before
+            at("calls:Filled", "def f(w: Filled):\n    return w.size * 2, w.chart['b']"),
             at("calls:start", "start(2, backend='own')\nstart(2, None)\nstart(2, 'a' + 'b')"),
             at("calls:Window", "def f(w: Window):\n    return w.table['a'], w.table.__len__()"),
             at("calls:Window", "def f(w: Window):\n    return w.limit * 2 if w.limit else 0"),

@@ -118,7 +118,7 @@ def ignores_in(root: Path | str, exclude: Sequence[str] = ()) -> tuple[Ignore, .
     Raises:
         ContractsError: There is nothing to read.
     """
-    from sglang_contracts.plugin.sources import python_text, read_sources
+    from sglang_contracts.plugin.sources import plain_text, python_text, read_sources
 
     found: list[Ignore] = []
     for source in read_sources(root, exclude).files:
@@ -130,5 +130,5 @@ def ignores_in(root: Path | str, exclude: Sequence[str] = ()) -> tuple[Ignore, .
             except ValueError:
                 continue  # the check itself says what it could not read
         else:
-            found += read_line_ignores(source.path, source.data.decode("utf-8", "replace"))
+            found += read_line_ignores(source.path, plain_text(source.data))
     return tuple(sorted(found))

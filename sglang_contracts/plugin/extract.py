@@ -10,9 +10,11 @@ import warnings
 from sglang_contracts.plugin.flow import Flow
 from sglang_contracts.plugin.launch import Word, scan_python, scan_text
 from sglang_contracts.plugin.model import File, Guard, Use, UseKind
-from sglang_contracts.plugin.sources import Source, python_text
+from sglang_contracts.plugin.sources import Source, plain_text, python_text
+from sglang_contracts.plugin.unread import names_sglang
 
 _DEPTH = 4000
+_TOO_DEEP = "nested too deeply"
 
 
 def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
@@ -23,6 +25,13 @@ def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
         module: Its dotted name within the plugin.
         own_modules: Dotted names of all the plugin's modules.
     """
+    file = _extract(source, module, own_modules)
+    if file.problem:
+        file.unread = source.unread or names_sglang(source.data)
+    return file
+
+
+def _extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
     file = File(source.path, module)
     if source.problem:
         file.problem = source.problem
@@ -41,7 +50,10 @@ def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
         file.problem = f"no valid Python: {error.msg}"
         file.problem_line = error.lineno or 0
         return file
-    except (ValueError, RecursionError, MemoryError) as error:
+    except RecursionError:
+        file.problem = _TOO_DEEP
+        return file
+    except (ValueError, MemoryError) as error:
         file.problem = str(error) or type(error).__name__
         return file
     limit = sys.getrecursionlimit()
@@ -51,7 +63,7 @@ def extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
         Flow(file, tree, everything, own_modules).run()
         _launch(scan_python(everything), file)
     except RecursionError:
-        file = File(source.path, module, problem="nested too deeply")
+        file = File(source.path, module, problem=_TOO_DEEP)
     except Exception as error:
         # A fault of ours must not keep the other files from being checked; it is said, not hidden.
         if os.environ.get("SGLANG_CONTRACTS_DEBUG"):
@@ -71,13 +83,8 @@ def _storable(tree: ast.AST) -> None:
 
 
 def _text(source: Source, file: File) -> None:
-    try:
-        text = source.data.decode("utf-8")
-    except UnicodeDecodeError:
-        file.problem = "is no UTF-8 text"
-        return
     file.guards.append(Guard(parent=0, kind=""))
-    _launch(scan_text(text, source.kind), file)
+    _launch(scan_text(plain_text(source.data), source.kind), file)
 
 
 def _launch(words: list[Word], file: File) -> None:

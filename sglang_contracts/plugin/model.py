@@ -57,7 +57,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 14
+EXTRACT_VERSION = 15
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -260,3 +260,5 @@ class File(msgspec.Struct, array_like=True):
     problem_line: int = 0
     tested: list[int] = []
     """Nodes whose truth is asked somewhere, or whether they are ``None``."""
+    unread: bool = False
+    """It has a problem, and names SGLang or may: what it uses is not known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ from sglang_contracts.files import write_atomically
 from sglang_contracts.paths import cache
 from sglang_contracts.plugin.extract import extract
 from sglang_contracts.plugin.model import EXTRACT_VERSION, File, UseKind
-from sglang_contracts.plugin.sources import Source, Sources, modules_of, read_sources
+from sglang_contracts.plugin.sources import Source, Sources, modules_of, read_sources, spelled
 
 
 class Plugin(msgspec.Struct):
@@ -58,11 +59,13 @@ class Opened(msgspec.Struct):
                 files.append(file)
         store.save()
         found = self.sources
-        return Plugin(found.name, found.version, found.path, files, self.digest)
+        return Plugin(found.name, found.version, spelled(found.path), files, self.digest)
 
 
 def _digest(source: Source) -> str:
-    return hashlib.sha256(source.path.encode() + b"\0" + source.data).hexdigest()
+    # One that is not read has no bytes to tell it by: what is said of it stands for them.
+    said = f"{source.path}\0{source.problem}\0{source.unread:d}\0".encode()
+    return hashlib.sha256(said + source.data).hexdigest()
 
 
 def open_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Opened:
@@ -83,7 +86,7 @@ def open_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Opened:
         packages.update(".".join(parts[:end]) for end in range(1, len(parts)))
     own_modules = frozenset(each for each in packages if each and each != "sglang")
     key = hashlib.sha256(repr((EXTRACT_VERSION, sorted(own_modules))).encode())
-    total = hashlib.sha256(key.digest() + sources.path.encode())
+    total = hashlib.sha256(key.digest() + os.fsencode(sources.path))
     for source in sources.files:
         total.update(_digest(source).encode())
     return Opened(sources, modules, own_modules, key.hexdigest(), total.hexdigest())

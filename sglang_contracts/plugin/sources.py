@@ -7,6 +7,7 @@ tree or round in a circle, files beyond the size limit, what is no text.
 from __future__ import annotations
 
 import codecs
+import errno
 import fnmatch
 import io
 import json
@@ -23,6 +24,7 @@ from pathlib import Path
 import msgspec
 
 from sglang_contracts.errors import ContractsError, nearest
+from sglang_contracts.plugin.unread import Search
 
 LIMIT = 2_000_000
 """Bytes of a file beyond which it is skipped: no hand-written module is that large."""
@@ -68,12 +70,15 @@ class Source(msgspec.Struct):
     """One file."""
 
     path: str
-    """Relative to the root, forward slashes."""
+    """Relative to the root, forward slashes, as :func:`spelled` spells it."""
     kind: str
-    """``python``, ``notebook``, ``shell``, ``docker``, ``yaml``, ``markdown``."""
+    """``python``, ``notebook``, ``shell``, ``docker``, ``yaml``, ``markdown``; ``folder`` for one
+    that cannot be listed."""
     data: bytes
     problem: str = ""
     """Why it is not read; :attr:`data` is empty then."""
+    unread: bool = False
+    """Of one with a problem: whether it names SGLang, or nobody can tell."""
 
 
 class Sources(msgspec.Struct):
@@ -83,6 +88,15 @@ class Sources(msgspec.Struct):
     version: str
     path: str
     files: list[Source]
+
+
+def spelled(path: str) -> str:
+    r"""A path as it can be printed and stored: a byte of it that is no UTF-8 becomes ``\xff``."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path).decode("utf-8", "backslashreplace")
+    return path
 
 
 def kind_of(path: str) -> str:
@@ -126,26 +140,41 @@ def read_sources(where: Path | str, exclude: Sequence[str] = ()) -> Sources:
                 f"{path} is no Python file, wheel or source tree",
                 "give a folder, a .py file, a .whl file or the name of an installed distribution",
             )
-        found = Sources(path.stem, "", str(path), [_read(path, path.name, kind)])
+        file = _read(path, spelled(path.name), kind, Search())
+        found = Sources(spelled(path.stem), "", str(path), [file])
     else:
         found = _distribution(str(where), exclude)
-    if not any(each.kind in ("python", "notebook") for each in found.files) and not found.files:
+    astray = [each for each in found.files if each.problem in (_LOOP, _NOWHERE)]
+    if len(astray) == len(found.files):
+        links = "".join(f": {each.path} {each.problem}" for each in astray[:1])
         raise ContractsError(
-            f"there is no file to check in {where}", "is it the plugin's source tree?"
+            f"there is no file to check in {where}{links}", "is it the plugin's source tree?"
         )
     return found
 
 
 def _left_out(path: str, exclude: Sequence[str]) -> bool:
+    globs = [spelled(each) for each in exclude]
     return any(
-        fnmatch.fnmatch(path, glob) or path.startswith(glob.rstrip("/*") + "/") for glob in exclude
+        fnmatch.fnmatch(path, glob) or path.startswith(glob.rstrip("/*") + "/") for glob in globs
     )
 
 
 def _tree(root: Path, exclude: Sequence[str]) -> Sources:
     files: list[Source] = []
     real = root.resolve()
-    for folder, folders, names in os.walk(root, followlinks=False):
+    search = Search()
+
+    def unlisted(error: OSError) -> None:
+        folder = Path(error.filename)
+        if folder == root:
+            raise error
+        relative = spelled(folder.relative_to(root).as_posix()) + "/"
+        if not _left_out(relative, exclude):
+            reason = error.strerror or "cannot be listed"
+            files.append(Source(relative, "folder", b"", reason, unread=True))
+
+    for folder, folders, names in os.walk(root, onerror=unlisted, followlinks=False):
         folders[:] = sorted(
             each
             for each in folders
@@ -155,30 +184,50 @@ def _tree(root: Path, exclude: Sequence[str]) -> Sources:
         )
         for name in sorted(names):
             path = Path(folder) / name
-            relative = path.relative_to(root).as_posix()
+            relative = spelled(path.relative_to(root).as_posix())
             kind = kind_of(relative)
             if not kind or _left_out(relative, exclude):
                 continue
             if path.is_symlink():
-                try:
-                    target = path.resolve()
-                except (OSError, RuntimeError):
-                    continue  # a link that leads to itself: Python before 3.13 raises RuntimeError
+                problem = _astray(path)
+                if problem:
+                    if not name.startswith(_LOCK):
+                        files.append(Source(relative, kind, b"", problem))
+                    continue
+                target = path.resolve()
                 if not target.is_file() or real in target.parents:
-                    continue  # the file itself is met elsewhere in the tree, or leads nowhere
-            files.append(_read(path, relative, kind))
+                    continue  # the file itself is met elsewhere in the tree
+            files.append(_read(path, relative, kind, search))
             if len(files) > FILES:
                 raise ContractsError(
                     f"{root} holds more than {FILES} files",
                     "give the plugin's own folder, or leave files out with --exclude",
                 )
     name, version = _project(root)
-    return Sources(name or real.name, version, str(root), files)
+    return Sources(name or spelled(real.name), version, str(root), files)
+
+
+_LOOP = "is a symbolic link that leads to itself"
+_NOWHERE = "is a symbolic link that leads nowhere"
+_LOCK = ".#"
+"""How the links begin by which Emacs locks a file: they lead nowhere on purpose."""
+
+
+def _astray(link: Path) -> str:
+    """Why a symbolic link leads to no file; empty if it leads to something."""
+    try:
+        link.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return _LOOP
+        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            return _NOWHERE
+    return ""
 
 
 def _project(root: Path) -> tuple[str, str]:
     """Name and version as ``pyproject.toml`` says them; empty where it does not."""
-    read = _read(root / "pyproject.toml", "pyproject.toml", "")
+    read = _read(root / "pyproject.toml", "pyproject.toml", "", Search(0))
     try:
         text = read.data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -196,22 +245,30 @@ def _project(root: Path) -> tuple[str, str]:
     return str(project.get("name", "")), str(project.get("version", ""))
 
 
-def _read(path: Path, relative: str, kind: str) -> Source:
+def _read(path: Path, relative: str, kind: str, search: Search) -> Source:
+    """One file. What is no regular file, or not there at all, nothing can import."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # to open a pipe is to wait for whoever writes to it
             return Source(relative, kind, b"", "is no regular file")
         if status.st_size > LIMIT:
-            return Source(relative, kind, b"", f"larger than {LIMIT // 1_000_000} MB")
+            with path.open("rb") as stream:
+                return _too_large(relative, kind, search.finds(stream))
         return Source(relative, kind, path.read_bytes())
     except OSError as error:
-        return Source(relative, kind, b"", error.strerror or "cannot be read")
+        gone = isinstance(error, (FileNotFoundError, NotADirectoryError))
+        return Source(relative, kind, b"", error.strerror or "cannot be read", unread=not gone)
+
+
+def _too_large(relative: str, kind: str, unread: bool) -> Source:
+    return Source(relative, kind, b"", f"larger than {LIMIT // 1_000_000} MB", unread)
 
 
 def _wheel(path: Path, exclude: Sequence[str]) -> Sources:
     parts = path.name.split("-")
     files: list[Source] = []
     total = 0
+    search = Search()
     try:
         with zipfile.ZipFile(path) as archive:
             for info in sorted(archive.infolist(), key=lambda each: each.filename):
@@ -228,8 +285,8 @@ def _wheel(path: Path, exclude: Sequence[str]) -> Sources:
                         "leave files out with --exclude",
                     )
                 if info.file_size > LIMIT:
-                    reason = f"larger than {LIMIT // 1_000_000} MB"
-                    files.append(Source(info.filename, kind, b"", reason))
+                    with archive.open(info) as stream:
+                        files.append(_too_large(info.filename, kind, search.finds(stream)))
                 else:
                     files.append(Source(info.filename, kind, archive.read(info)))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -254,12 +311,13 @@ def _distribution(name: str, exclude: Sequence[str]) -> Sources:
     if editable is not None:
         tree = _tree(editable, exclude)
         return Sources(str(found.metadata["Name"]), found.version, tree.path, tree.files)
+    search = Search()
     for entry in sorted(found.files or (), key=str):
-        relative = entry.as_posix()
+        relative = spelled(entry.as_posix())
         kind = kind_of(relative)
         if not kind or relative.startswith("..") or _left_out(relative, exclude):
             continue
-        files.append(_read(Path(str(entry.locate())), relative, kind))
+        files.append(_read(Path(str(entry.locate())), relative, kind, search))
     return Sources(str(found.metadata["Name"]), found.version, name, files)
 
 
@@ -310,6 +368,13 @@ def python_text(source: Source) -> str:
         raise ValueError(f"its encoding cannot be told: {error}") from None
     except UnicodeDecodeError:
         return data.decode("latin-1")
+
+
+def plain_text(data: bytes) -> str:
+    """The text of a shell script, a Dockerfile, YAML, Markdown: commands in it are ASCII."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")
 
 
 def notebook_text(data: bytes) -> str:

@@ -8,7 +8,7 @@ from sglang_contracts import __version__
 from sglang_contracts.report.merge import by_file, counts, first_break, merged, spans
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import plural
-from sglang_contracts.report.words import evidence, fix, since, what
+from sglang_contracts.report.words import evidence, fix, no_range, since, what
 from sglang_contracts.verify.finding import Report, Severity
 
 _STYLE = """
@@ -63,7 +63,7 @@ def _requirement(report: Report) -> list[str]:
         return []
     requirement = report.facts["requirement"]
     if not requirement:
-        return ['<p class="broken">Compatible with no recorded release.</p>']
+        return [f'<p class="broken">{no_range(report).capitalize()}.</p>']
     return [f"<p>Requirement: <code>{escape(str(requirement))}</code></p>"]
 
 

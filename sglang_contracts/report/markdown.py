@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 
+from sglang_contracts.report.advice import advice_for, advice_of
 from sglang_contracts.report.merge import by_file, counts, first_break, merged, spans
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import plural
-from sglang_contracts.report.words import evidence, fix, since, what
+from sglang_contracts.report.words import evidence, fix, no_range, since, what
 from sglang_contracts.verify.finding import Report, Severity, Verdict
 
 _MARKS = {Verdict.BROKEN: "❌", Verdict.UNKNOWN: "❔", Verdict.COMPATIBLE: "✅"}
@@ -82,7 +83,7 @@ def _range(report: Report) -> list[str]:
     if "requirement" not in report.facts:
         return []
     if not requirement:
-        return ["Compatible with no recorded release.", ""]
+        return [f"{no_range(report).capitalize()}.", ""]
     return [f"Requirement: {code(str(requirement))}", ""]
 
 
@@ -90,12 +91,14 @@ def _edits(report: Report) -> list[str]:
     edits = report.facts.get("edits")
     if not isinstance(edits, list) or not edits:
         return []
+    advice = advice_for(report)
     lines = ["### Edits, in order", "", "| place | old | new | since |", "|---|---|---|---|"]
     for edit in edits:
+        new = code(str(edit["new"])) if edit.get("new") else escape(advice_of(edit, advice))
         lines.append(
             f"| {code(str(edit['file']) + ':' + str(edit['line']))} "
             f"| {code(str(edit.get('old') or edit['symbol']))} "
-            f"| {code(str(edit['new'])) if edit.get('new') else ''} | {edit.get('since') or ''} |"
+            f"| {new} | {edit.get('since') or ''} |"
         )
     lines.append("")
     needless = report.facts.get("needless")

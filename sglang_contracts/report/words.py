@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sglang_contracts.verify.finding import Finding
+from sglang_contracts.verify.finding import Finding, Report, Verdict
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,9 @@ WORDINGS: dict[str, Wording] = {
         early="nothing in SGLang calls an override of {name}() yet",
     ),
     "hook-missing": Wording(
-        "SGLang needs {name} from the plugin's class", "provide it like {to}", "implement it"
+        "SGLang needs {name} from the plugin's class",
+        "provide it like {to}",
+        "define {last}() in the plugin's class",
     ),
     "patch-target-missing": Wording(
         "the target of the hook or patch, {name}, is gone: it would silently not apply",
@@ -110,7 +112,9 @@ WORDINGS: dict[str, Wording] = {
         "{name} is not registered any more", "use {to}", early="{name} is not registered yet"
     ),
     "obligation-unmet": Wording(
-        "{name} is expected by SGLang", "provide it like {to}", "set it: the object lacks it"
+        "{name} is expected by SGLang",
+        "provide it like {to}",
+        "define {last} in the plugin's class, or set self.{last} in its __init__",
     ),
     "guard-wrong": Wording("the guard around {name} is wrong here", "use {to}", dated=False),
     "retired": Wording("{name} still imports, but calling it raises", "use {to}"),
@@ -215,7 +219,7 @@ def fix(finding: Finding) -> str:
     """What to do about it; empty where nothing can be said."""
     wording = _wording(finding.rule)
     if finding.suggestion is None:
-        return wording.otherwise
+        return printable(wording.otherwise.format(last=split(finding.symbol)[1]))
     suggested, note = finding.suggestion.symbol, finding.suggestion.note
     if " " in suggested and finding.suggestion.evidence == "contract":
         return printable(f"{suggested} ({note})" if note else suggested)  # advice, no symbol
@@ -231,6 +235,13 @@ def fix(finding: Finding) -> str:
         note = ""
     text = wording.fix.format(to=suggested)
     return printable(f"{text} ({note})" if note else text)
+
+
+def no_range(report: Report) -> str:
+    """What ``matrix`` says where it has no compatible release to name."""
+    if any(entry.verdict is Verdict.UNKNOWN for entry in report.releases):
+        return "no recorded release is known to be compatible"
+    return "compatible with no recorded release"
 
 
 def evidence(finding: Finding) -> str:

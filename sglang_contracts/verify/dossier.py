@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sglang_contracts.plugin.sources import python_text, read_sources
+from sglang_contracts.plugin.sources import plain_text, python_text, read_sources
 from sglang_contracts.surface.spelling import look_up
 from sglang_contracts.verify.finding import Finding, Location, Report, Severity
 
@@ -84,7 +84,7 @@ def _lines(root: Path | str, exclude: Sequence[str]) -> dict[str, list[str]]:
             text = (
                 python_text(source)
                 if source.kind in ("python", "notebook")
-                else source.data.decode("utf-8", "replace")
+                else plain_text(source.data)
             )
         except ValueError:
             continue

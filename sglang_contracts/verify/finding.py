@@ -89,6 +89,8 @@ class ReleaseReport(msgspec.Struct, frozen=True):
     release: str
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
+    known: bool = True
+    """Whether all of the plugin was looked at: else it is unknown even without its findings."""
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -143,10 +143,10 @@ class _Run:
         judged = [left for f in entry.findings if (left := self._judged(f)) is not None]
         verdict = entry.verdict
         if verdict is Verdict.BROKEN and not any(f.severity is Severity.ERROR for f in judged):
-            verdict = Verdict.COMPATIBLE
+            verdict = Verdict.COMPATIBLE if entry.known else Verdict.UNKNOWN
         known = self._known(judged)
         shown = [left for f in judged if (left := self._new(f, entry.release, known)) is not None]
-        return ReleaseReport(entry.release, verdict, tuple(shown))
+        return ReleaseReport(entry.release, verdict, tuple(shown), entry.known)
 
     def _judged(self, finding: Finding) -> Finding | None:
         """The finding without what comments and accepted findings take out of it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.plugin.model import UseKind
+from sglang_contracts.plugin.model import File, UseKind
 from sglang_contracts.plugin.plugin import Opened, Plugin, load_plugin, open_plugin
 from sglang_contracts.verify.behaviour import clauses_of
 from sglang_contracts.verify.checks import Checker
@@ -112,7 +114,9 @@ class Analysis:
 
     @property
     def _known(self) -> bool:
-        """Whether anything of the plugin could be read: unknown is never compatible."""
+        """Whether all that may use SGLang could be read: unknown is never compatible."""
+        if any(file.unread for file in self.plugin.files):
+            return False
         python = [file for file in self.plugin.files if file.path.endswith((".py", ".ipynb"))]
         return not python or any(not file.problem for file in python)
 
@@ -140,21 +144,29 @@ class Analysis:
 
     def notes(self) -> tuple[Note, ...]:
         """Files that were skipped, or read in part."""
-        return tuple(
-            Note(
-                f"{file.path} was skipped: {file.problem}",
-                Location(file.path, file.problem_line) if file.problem_line else None,
-            )
-            for file in self.plugin.files
-            if file.problem
-        )
+        alone = len(self.plugin.files) == 1
+        return tuple(_skipped(file, alone) for file in self.plugin.files if file.problem)
 
 
-def _release(release: str, findings: tuple[Finding, ...], loads: bool = True) -> ReleaseReport:
-    verdict = Verdict.COMPATIBLE if loads else Verdict.UNKNOWN
+def _skipped(file: File, alone: bool) -> Note:
+    """That a file was skipped; and where it may use SGLang what follows, and what to do."""
+    place = Location(file.path, file.problem_line) if file.problem_line else None
+    text = f"{file.path} was skipped: {file.problem}"
+    if not file.unread:
+        return Note(text, place)
+    without = shlex.quote(glob.escape(file.path))
+    return Note(
+        f"{text}; it may use SGLang, so that no release is known to be compatible",
+        place,
+        "mend it" if alone else f"mend it, or leave it out with --exclude {without}",
+    )
+
+
+def _release(release: str, findings: tuple[Finding, ...], known: bool = True) -> ReleaseReport:
+    verdict = Verdict.COMPATIBLE if known else Verdict.UNKNOWN
     if any(each.severity is Severity.ERROR for each in findings):
         verdict = Verdict.BROKEN
-    return ReleaseReport(release, verdict, findings)
+    return ReleaseReport(release, verdict, findings, known)
 
 
 def _unloaded_note(never: Sequence[str]) -> tuple[Note, ...]:

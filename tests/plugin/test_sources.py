@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import zipfile
@@ -14,6 +15,7 @@ from sglang_contracts.errors import ContractsError
 from sglang_contracts.plugin import load_plugin, sources
 from sglang_contracts.plugin.model import File, UseKind
 from sglang_contracts.plugin.sources import LIMIT, notebook_text, read_sources
+from sglang_contracts.plugin.unread import Search
 
 IMPORT = "from sglang.srt.x import Y\n"
 
@@ -94,7 +96,19 @@ def test_links_that_go_round_or_nowhere_are_not_followed(root: Path) -> None:
     (root / "loop").symlink_to(root)
     (root / "twin.py").symlink_to(root / "good.py")
     (root / "dangling.py").symlink_to(root / "none.py")
-    assert imports(root) == {"good.py": 1}
+    (root / "round.py").symlink_to(root / "round.py")
+    (root / ".#good.py").symlink_to("someone@host.1")  # an editor's lock
+    assert imports(root) == {"good.py": 1, "dangling.py": 0, "round.py": 0}
+    assert problems(root) == {
+        "dangling.py": "is a symbolic link that leads nowhere",
+        "round.py": "is a symbolic link that leads to itself",
+    }
+
+
+def test_a_folder_of_nothing_but_a_link_to_itself_names_the_link(root: Path) -> None:
+    (root / "a.py").symlink_to(root / "a.py")
+    with pytest.raises(ContractsError, match=r"no file to check.*a\.py is a symbolic link that"):
+        load_plugin(root)
 
 
 def test_virtual_environments_and_caches_are_no_part_of_a_plugin(root: Path) -> None:
@@ -225,7 +239,8 @@ def test_a_wheel_damaged_in_any_byte_is_read_or_refused(tmp_path: Path) -> None:
 def test_a_link_that_leads_to_itself_is_left_out(root: Path) -> None:
     (root / "loop.py").symlink_to("loop.py")
     (root / "good.py").write_text(IMPORT)
-    assert [file.path for file in read_sources(root).files] == ["good.py"]
+    read = [file.path for file in read_sources(root).files if not file.problem]
+    assert read == ["good.py"]
 
 
 @pytest.mark.parametrize(
@@ -256,3 +271,102 @@ def test_the_python_below_a_timing_magic_is_read(root: Path) -> None:
 def test_a_notebook_nested_too_deeply_is_skipped_and_said(root: Path) -> None:
     (root / "n.ipynb").write_text('{"cells": ' + "[" * 100_000)
     assert problems(root) == {"n.ipynb": "is no notebook"}
+
+
+def unread(root: Path) -> dict[str, bool]:
+    return {file.path: file.unread for file in load_plugin(root).files if file.problem}
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.py", b"import sglang\nx = (\n"),
+        ("a.py", b"import SGLang_fork\nx = (\n"),
+        ("a.py", "import sglang\nx = (\n".encode("utf-16")),
+        ("a.ipynb", b"sglang"),
+        ("a.py", b"# sglang" + b"#" * LIMIT),
+        ("a.py", b"#" * ((1 << 20) - 3) + b"sglang" + b"#" * LIMIT),  # over two pieces
+    ],
+)
+def test_a_file_that_is_not_read_and_names_sglang_is_told(
+    root: Path, name: str, data: bytes
+) -> None:
+    (root / name).write_bytes(data)
+    assert unread(root) == {name: True}
+    if name == "a.py":
+        with zipfile.ZipFile(root / "p-1-py3-none-any.whl", "w") as archive:
+            archive.writestr("p/a.py", data)
+        plugin = load_plugin(root / "p-1-py3-none-any.whl")
+        assert [file.unread for file in plugin.files] == [True]
+
+
+@pytest.mark.parametrize("data", [b"x = (\n", b"#" * (LIMIT + 1)])
+def test_a_file_that_is_not_read_and_never_names_sglang_is_none_of_them(
+    root: Path, data: bytes
+) -> None:
+    (root / "a.py").write_bytes(data)
+    assert unread(root) == {"a.py": False}
+
+
+def test_what_lies_beyond_the_search_may_name_sglang() -> None:
+    assert Search(4).finds(io.BytesIO(b"12345"))
+    assert not Search(5).finds(io.BytesIO(b"12345"))
+
+
+def test_a_file_that_may_not_be_read_may_use_sglang(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (root / "a.py").write_text("")
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    [file] = read_sources(root).files
+    assert (file.problem, file.unread) == ("Permission denied", True)
+
+
+def test_a_folder_that_cannot_be_listed_is_said(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "sub").mkdir()
+    (root / "a.py").write_text(IMPORT)
+    listing = os.scandir
+
+    def refused(path: str) -> object:
+        if Path(path).name == "sub":
+            raise PermissionError(13, "Permission denied", str(path))
+        return listing(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    assert unread(root) == {"sub/": True}
+    assert [each.path for each in read_sources(root, ["sub"]).files] == ["a.py"]
+
+
+def test_what_is_said_of_a_file_is_not_kept_for_another_of_its_name(root: Path) -> None:
+    (root / "good.py").write_text(IMPORT)
+    (root / "a.py").write_bytes(b"#" * (LIMIT + 1))
+    assert problems(root) == {"a.py": "larger than 2 MB"}
+    (root / "a.py").write_bytes(b"")
+    assert problems(root) == {}
+
+
+needs_bytes = pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX alone")
+
+
+@needs_bytes
+def test_a_name_that_is_no_utf_8_is_spelled_so_that_it_can_be_printed(tmp_path: Path) -> None:
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/own\xfe"))
+    root.mkdir()
+    (root / os.fsdecode(b"\xff.py")).write_text(IMPORT)
+    plugin = load_plugin(root)
+    assert (plugin.name, [file.path for file in plugin.files]) == ("own\\xfe", ["\\xff.py"])
+    plugin.path.encode()
+    with pytest.raises(ContractsError, match="no file to check"):
+        read_sources(root, [os.fsdecode(b"\xff.py")])
+
+
+def test_a_script_in_an_older_encoding_is_read_all_the_same(root: Path) -> None:
+    text = "# \u7814\u7a76\npython -m sglang.launch_server --tp-size 2\n"
+    (root / "run.sh").write_bytes(text.encode("gbk"))
+    [file] = load_plugin(root).files
+    assert (file.problem, [use.name for use in file.uses]) == ("", ["--tp-size"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from sglang_contracts.report import render
 from sglang_contracts.surface import load_catalog
-from sglang_contracts.verify import check_plugin
+from sglang_contracts.verify import check_plugin, upgrade_report
+from sglang_contracts.verify.compatibility import with_range
 from sglang_contracts.verify.finding import Verdict
 
 
@@ -47,3 +50,50 @@ def test_a_version_of_thousands_of_digits_is_no_version(tmp_path, catalog):
         "    from sglang.srt.managers.schedule_batch import Req\n"
     )
     assert check(tmp_path, catalog, text).verdict is Verdict.COMPATIBLE
+
+
+USES = "from sglang.srt.server_args import ServerArgs\n"
+
+
+def test_a_file_that_names_sglang_and_cannot_be_read_leaves_it_unknown(tmp_path, catalog):
+    (tmp_path / "good.py").write_text(USES)
+    (tmp_path / "deep.py").write_text("import sglang\nx = " + "+".join(["1"] * 50000))
+    (tmp_path / "bad.py").write_text("import sglang\nx = (\n")
+    report = check_plugin(tmp_path, catalog, ["0.5.16"])
+    assert report.releases[0].verdict is Verdict.UNKNOWN
+    note = report.notes[0]
+    assert note.text.startswith("bad.py was skipped: no valid Python")
+    assert "no release is known to be compatible" in note.text
+    assert note.hint == "mend it, or leave it out with --exclude bad.py"
+    without = check_plugin(tmp_path, catalog, ["0.5.16"], exclude=["bad.py", "deep.py"])
+    assert without.releases[0].verdict is Verdict.COMPATIBLE
+
+
+def test_a_file_that_cannot_be_read_and_never_names_sglang_changes_nothing(tmp_path, catalog):
+    (tmp_path / "good.py").write_text(USES)
+    (tmp_path / "bad.py").write_text("x = (\n")
+    report = check_plugin(tmp_path, catalog, ["0.5.16"])
+    assert report.releases[0].verdict is Verdict.COMPATIBLE
+    assert [note.hint for note in report.notes] == [""]
+
+
+def test_what_breaks_is_broken_whatever_else_could_not_be_read(tmp_path, catalog):
+    (tmp_path / "worse.py").write_text("import sglang.srt.nonesuch\nx = (\n")
+    (tmp_path / "good.py").write_text("import sglang.srt.managers.schedule_batch\n")
+    (tmp_path / "old.py").write_text(
+        "from sglang.srt.managers.schedule_batch import global_server_args_dict\n"
+    )
+    report = check_plugin(tmp_path, catalog, ["0.5.23"])
+    assert report.releases[0].verdict is Verdict.BROKEN
+    assert not report.releases[0].known
+
+
+def test_no_range_is_claimed_and_no_way_is_called_free_past_an_unread_file(tmp_path, catalog):
+    (tmp_path / "good.py").write_text(USES)
+    (tmp_path / "bad.py").write_text("import sglang\nx = (\n")
+    found = with_range(check_plugin(tmp_path, catalog, ["0.5.22", "0.5.23"]))
+    assert (found.facts["compatible"], found.facts["requirement"]) == ([], None)
+    page = render(msgspec.structs.replace(found, command="matrix"), "text")
+    assert "no recorded release is known to be compatible" in page
+    report = upgrade_report(tmp_path, catalog, "0.5.22", "0.5.23")
+    assert report.releases[0].verdict is Verdict.UNKNOWN

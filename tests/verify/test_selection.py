@@ -94,6 +94,12 @@ def test_an_accepted_finding_no_longer_breaks():
     assert outcome.report.facts["hidden"] == {"accepted": 1}
 
 
+def test_what_was_not_read_stays_unknown_when_the_rest_is_accepted():
+    entry = ReleaseReport("0.5.16", Verdict.BROKEN, (finding(3),), known=False)
+    outcome = run(Report("check", (entry,)), accept=[accept()])
+    assert outcome.report.releases == (ReleaseReport("0.5.16", Verdict.UNKNOWN, (), known=False),)
+
+
 @pytest.mark.parametrize("symbol", ["sglang.srt.x:*", "*", "sglang.srt.*.field"])
 def test_a_star_stands_for_any_part_of_the_symbol(symbol):
     assert run(report(finding(3)), accept=[accept(symbol)]).exit_code == 0

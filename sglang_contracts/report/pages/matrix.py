@@ -6,7 +6,7 @@ from sglang_contracts.report.merge import counts, first_break
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import VERDICT_STYLE, Paint, plural, wrapped
 from sglang_contracts.report.text import note_lines
-from sglang_contracts.report.words import short
+from sglang_contracts.report.words import no_range, short
 from sglang_contracts.verify.finding import Report, Severity
 
 
@@ -50,7 +50,7 @@ def range_lines(report: Report, options: Options) -> list[str]:
     paint = Paint(options.color)
     ranges, requirement = report.facts.get("ranges"), report.facts.get("requirement")
     if not isinstance(ranges, list) or not ranges:
-        return [paint("compatible with no recorded release", "red")]
+        return [paint(no_range(report), "red")]
     compatible = report.facts.get("compatible")
     number = len(compatible) if isinstance(compatible, list) else 0
     said = f"compatible: {', '.join(ranges)} ({number} of {len(report.releases)})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sglang_contracts.report.advice import advice_for, advice_of
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import VERDICT_STYLE, Paint, plural, wrapped
 from sglang_contracts.report.text import findings_lines, note_lines
@@ -51,8 +52,9 @@ def text(report: Report, options: Options) -> str:
     edits = edits_of(report)
     if edits:
         lines += ["", paint(f"{plural(len(edits), 'edit')}, in order:", "bold")]
+    advice = advice_for(report)
     for number, step in enumerate(steps(edits), 1):
-        lines += _step(number, step, options)
+        lines += _step(number, step, advice_of(step[0], advice), options)
     if not edits or options.verbose:
         lines += findings_lines(report, options)
     needless = report.facts.get("needless")
@@ -68,7 +70,7 @@ def text(report: Report, options: Options) -> str:
     return "\n".join(lines)
 
 
-def _step(number: int, step: list[dict[str, Any]], options: Options) -> list[str]:
+def _step(number: int, step: list[dict[str, Any]], advice: str, options: Options) -> list[str]:
     paint = Paint(options.color)
     edit = step[0]
     indent = "     "
@@ -79,6 +81,8 @@ def _step(number: int, step: list[dict[str, Any]], options: Options) -> list[str
     if edit.get("new"):
         said = printable(f"-> {edit['new']}" + (f" ({edit['note']})" if edit.get("note") else ""))
         lines += [paint(line, "green") for line in wrapped(said, options.width, indent)]
+    elif advice:
+        lines += [paint(line, "green") for line in wrapped(f"-> {advice}", options.width, indent)]
     facts = [f"since {edit['since']}"] if edit.get("since") else []
     facts += [covers_text(edit)] if covers_text(edit) else []
     facts += ["broken before, too"] if edit.get("already") else []

@@ -114,7 +114,7 @@ WORDINGS: dict[str, Wording] = {
     "obligation-unmet": Wording(
         "{name} is expected by SGLang",
         "provide it like {to}",
-        "define {last} in the plugin's class, or set self.{last} in its __init__",
+        "define it or set self.{last} in __init__",
     ),
     "guard-wrong": Wording("the guard around {name} is wrong here", "use {to}", dated=False),
     "retired": Wording("{name} still imports, but calling it raises", "use {to}"),

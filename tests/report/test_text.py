@@ -150,3 +150,15 @@ def test_a_release_older_than_what_the_plugin_uses_has_lost_nothing():
     )
     report = Report("check", (ReleaseReport("0.5.1", Verdict.BROKEN, (early,)),))
     assert render(report, "text").startswith("error    C.d is not there yet [field-removed]")
+
+
+def test_what_an_object_lacks_is_said_with_where_to_put_it():
+    symbol = "sglang.srt.layers.attention.base_attn_backend:AttentionBackend.req_to_token_pool"
+    lacks = Finding("obligation-unmet", Severity.ERROR, symbol, (Location("b.py", 3),))
+    edit = {"file": "b.py", "line": 3, "symbol": symbol, "rule": lacks.rule, "old": "class B:"}
+    found = (ReleaseReport("0.5.16", Verdict.BROKEN, (lacks,)),)
+    for command, form in (("check", "text"), ("upgrade", "text"), ("upgrade", "markdown")):
+        facts = {"edits": [edit]} if command == "upgrade" else {}
+        page = render(Report(command, found, facts=facts), form, Options(width=200))
+        page = page.replace("\\", "").split("### Errors")[0]
+        assert "define it or set self.req_to_token_pool in __init__" in page, (command, form)

@@ -8,7 +8,11 @@ names the fix. A *finding* is never an exception.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 
 class ContractsError(Exception):
@@ -26,6 +30,16 @@ class ContractsError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+
+def nearest_releases(wanted: Version, recorded: Sequence[str], limit: int = 3) -> list[str]:
+    """The recorded releases around ``wanted``: the ones just below and just above, ascending."""
+    from packaging.version import Version  # not at the top: every command imports this module
+
+    below = [release for release in recorded if Version(release) < wanted]
+    above = [release for release in recorded if Version(release) > wanted]
+    after = above[: max(1, limit - 2)] if below else above[:limit]
+    return [*below[-(limit - len(after)) :], *after] if len(after) < limit else after
 
 
 def nearest(wanted: str, known: Iterable[str], limit: int = 3) -> list[str]:

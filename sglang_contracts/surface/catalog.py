@@ -12,7 +12,7 @@ import msgspec
 from packaging.version import Version
 
 from sglang_contracts import paths
-from sglang_contracts.errors import ContractsError, nearest
+from sglang_contracts.errors import ContractsError, nearest, nearest_releases
 from sglang_contracts.surface import store
 from sglang_contracts.surface.frames import SHARDS, shard
 from sglang_contracts.surface.model import Call, Flag, Import, Module
@@ -205,7 +205,11 @@ class Catalog:
         damage = self.damage(release) if release in self._paths else None
         if damage is not None:
             raise damage
-        close = nearest(release, self.releases)
+        close = (
+            nearest(release, self.releases)
+            if version is None
+            else nearest_releases(version, self.releases)
+        )
         raise ContractsError(
             f"SGLang {release} is not recorded"
             + (f"; the nearest are {', '.join(close)}" if close else ""),

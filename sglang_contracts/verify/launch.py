@@ -188,7 +188,7 @@ class Launches:
                 return None  # a list that plugins add to
         else:
             full = [each for each in surface.server_flags() if each.startswith(given.name)]
-            near = full[:3] or nearest(given.name, surface.server_flags(), 3)
+            near = full[:3] or _like(given.name, surface.server_flags())
         return Finding(
             "env-removed" if what == "environment" else "server-arg-removed",
             severity,
@@ -212,6 +212,12 @@ def _renamed(surface: Surface, name: str) -> bool:
     module = surface.module("sglang.srt.environ")
     shims = module is not None and not _PREFIX_SHIMS.isdisjoint(module.functions)
     return shims and f"SGLANG_{name[4:]}" in surface.environment()
+
+
+def _like(name: str, flags: Iterable[str]) -> list[str]:
+    """Flags spelled alike; the dashes, which all of them begin with, make none alike."""
+    bare = name.lstrip("-")
+    return [f"--{each}" for each in nearest(bare, (flag.lstrip("-") for flag in flags), 3)]
 
 
 def _nearest(states: Sequence[tuple[Status, str]], index: int) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from sglang_contracts.errors import ContractsError
+from sglang_contracts.errors import ContractsError, nearest_releases
 
 DEFAULT_MINORS = 10
 """How many X.Y.Z (with their post releases) are checked where nothing says which."""
@@ -71,14 +71,6 @@ def find_release(text: str, recorded: Sequence[str]) -> str:
         if wanted.is_prerelease or wanted.local
         else f"sglang-contracts record {text} adds it to your cache, if the index has it",
     )
-
-
-def nearest_releases(wanted: Version, recorded: Sequence[str], limit: int = 3) -> list[str]:
-    """The recorded releases around ``wanted``: the ones just below and just above, ascending."""
-    below = [release for release in recorded if Version(release) < wanted]
-    above = [release for release in recorded if Version(release) > wanted]
-    after = above[: max(1, limit - 2)] if below else above[:limit]
-    return [*below[-(limit - len(after)) :], *after] if len(after) < limit else after
 
 
 def matching(text: str, recorded: Sequence[str]) -> list[str]:

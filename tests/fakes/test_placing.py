@@ -40,6 +40,8 @@ def test_another_release_takes_its_place():
 def test_an_unknown_release_names_the_nearest():
     with pytest.raises(ContractsError, match=r"0\.5\.166 is not recorded"):
         fakes.install("0.5.166")
+    with pytest.raises(ContractsError, match=r"the nearest are .*0\.5\.23\n"):
+        fakes.install("0.5.99")  # the newest is what is meant
 
 
 def real_looking(folder):

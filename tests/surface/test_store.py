@@ -67,6 +67,8 @@ def test_an_unknown_release_names_the_nearest(make_wheel, tmp_path):
     catalog = Catalog(tmp_path / "shipped", tmp_path / "user")
     with pytest.raises(ContractsError, match=r"0\.5\.13 is not recorded.*0\.5\.12") as caught:
         catalog.surface("0.5.13")
+    with pytest.raises(ContractsError, match=r"the nearest are 0\.5\.12\n"):
+        catalog.known("9.0")  # near by number; by spelling nothing may be
     assert "sglang-contracts record 0.5.13" in caught.value.hint
     assert catalog.surface("v0.5.12").release == "0.5.12"
 

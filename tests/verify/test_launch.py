@@ -56,6 +56,12 @@ def test_what_no_release_knows_is_an_error_with_the_nearest(catalog, words, symb
     assert finding.suggestion.symbol == fix
 
 
+def test_a_flag_that_is_like_none_gets_no_false_friend(catalog):
+    report = launch_check([*SERVER, "--nonsense", "3"], catalog, "0.5.23")
+    [finding] = report.releases[0].findings
+    assert (finding.symbol, finding.suggestion) == ("flag:--nonsense", None)
+
+
 def test_a_value_that_is_like_none_is_told_what_there_is(catalog):
     report = launch_check([*SERVER, "--kv-cache-dtype", "x"], catalog, "0.5.23")
     [finding] = report.releases[0].findings

@@ -7,9 +7,11 @@ pipe, 129 and 143 after SIGHUP and SIGTERM are the shell's own).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import IO
 
 DEBUG = "SGLANG_CONTRACTS_DEBUG"
 """Set to ``1``: an unexpected error prints its traceback."""
@@ -40,10 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
-        error.show()
+        with _complaining():
+            error.show()
         return CANNOT_RUN
     except (click.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
+        with _complaining():
+            print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except SystemExit as error:  # a command that a signal ended, after its clean-up
         print("ended by a signal", file=sys.stderr)
@@ -51,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever read us has seen enough. Point stdout elsewhere, or the interpreter complains
         # when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)
         return PIPE_CLOSED
     except ContractsError as error:
         _complain(error.message, error.hint)
@@ -66,13 +70,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get(DEBUG) == "1":
             import traceback
 
-            traceback.print_exc()
+            with _complaining():
+                traceback.print_exc()
         _complain(
             f"unexpected {type(error).__name__}: {' '.join(str(error).split())[:200]}",
             f"this is a defect of sglang-contracts, not of your plugin: please report it with the "
             f"traceback that {DEBUG}=1 prints",
         )
         return CANNOT_RUN
+
+
+@contextlib.contextmanager
+def _complaining() -> Iterator[None]:
+    """Say something on stderr; where it takes nothing (a full disk) the exit code still tells."""
+    try:
+        yield
+        sys.stderr.flush()
+    except OSError:
+        _silence(sys.stderr)
+
+
+def _silence(stream: IO[str]) -> None:
+    """Let what a stream still holds lead nowhere: the interpreter flushes it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _open_streams() -> None:
@@ -115,6 +135,8 @@ def _complain(message: str, hint: str) -> None:
     from sglang_contracts.cli.console import wants_color
 
     color = wants_color(sys.stderr, "auto")
-    click.echo(click.style("error: ", fg="red", bold=True) + _plain(message), err=True, color=color)
-    if hint:
-        click.echo(click.style("hint: ", fg="cyan") + _plain(hint), err=True, color=color)
+    label, other = click.style("error: ", fg="red", bold=True), click.style("hint: ", fg="cyan")
+    with _complaining():
+        click.echo(label + _plain(message), err=True, color=color)
+        if hint:
+            click.echo(other + _plain(hint), err=True, color=color)

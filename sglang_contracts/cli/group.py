@@ -50,8 +50,10 @@ class LazyGroup(click.Group):
             from sglang_contracts.errors import nearest
 
             close = nearest(name, COMMANDS)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise click.UsageError(f"No such command '{name}'.{hint}", ctx)
+            hint = f"Did you mean {' or '.join(close)}?"
+            if not close:  # nothing is near: what there is, then
+                hint = f"There are {', '.join(COMMANDS)}."
+            raise click.UsageError(f"No such command '{name}'. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -88,5 +90,6 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
 def cli(**_: Any) -> None:
     """What an SGLang plugin relies on, and which SGLang releases break it.
 
-    All of it is static: neither SGLang nor the plugin is imported, no GPU and no torch are needed.
+    All but certify is static: neither SGLang nor the plugin is imported, no GPU and no torch are
+    needed. certify runs the plugin, on a fake SGLang or on an installed one, and needs torch.
     """

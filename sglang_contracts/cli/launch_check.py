@@ -7,8 +7,28 @@ import click
 from sglang_contracts.cli import options
 
 
+class _Command(click.Command):
+    """Tells what was forgotten where an option of the launch command is taken for one of ours."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if "--" in given:
+                raise
+            raise click.UsageError(
+                f"{error.format_message()} If it belongs to the launch command, put -- before "
+                "that: sglang-contracts launch-check --release V -- python -m sglang.launch_server "
+                "...",
+                ctx,
+            ) from None
+
+
 @click.command(
     name="launch-check",
+    cls=_Command,
     context_settings={"ignore_unknown_options": False},
     epilog=options.examples(
         "sglang-contracts launch-check --release 0.5.16 -- "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Iterator
 
 
@@ -17,6 +18,28 @@ def working(text: str, quiet: bool = False) -> Iterator[None]:
 
     with Console(stderr=True).status(text):
         yield
+
+
+EVERY = 5.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+def lines(text: str) -> Callable[[int, int], None]:
+    """Progress in a log: a line on stderr every :data:`EVERY` seconds, none if it is over before.
+
+    Returns:
+        What is told how many steps are done, of how many.
+    """
+    told = time.monotonic()
+
+    def step(done: int, total: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told >= EVERY:
+            told = now
+            print(f"{text}: {done} of {total}", file=sys.stderr, flush=True)
+
+    return step
 
 
 @contextlib.contextmanager

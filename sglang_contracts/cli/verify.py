@@ -58,7 +58,7 @@ def command(
     clauses were checked, and how much of what SGLang does with each kind of object is contracted.
     """
     from sglang_contracts import paths
-    from sglang_contracts.cli.progress import steps
+    from sglang_contracts.cli.progress import lines, steps
     from sglang_contracts.contract import load_contracts, select
     from sglang_contracts.errors import ContractsError
     from sglang_contracts.verify.contracts import verify_contracts
@@ -73,7 +73,8 @@ def command(
         )
     catalog = options.catalog()
     releases = select_releases(catalog.releases, exact, specifiers, everything=True)
-    with steps("verifying", output.quiet) as progress:
+    with steps("verifying", output.quiet) as bar:
+        progress = bar or (None if output.quiet else lines("verifying"))
         report = verify_contracts(contracts, catalog, releases, progress=progress)
     if propose:
         from sglang_contracts.verify.propose import write_proposals

@@ -12,9 +12,11 @@ import pytest
 
 from sglang_contracts.cli import main, options
 from sglang_contracts.cli.group import COMMANDS, cli
+from sglang_contracts.cli.progress import EVERY, lines
 from sglang_contracts.report import FORMATS, SHORT_FORMATS
 from sglang_contracts.report.schema import FACTS
 from sglang_contracts.verify import uses
+from sglang_contracts.verify.finding import ReleaseReport, Report, Verdict
 
 
 def test_help_lists_every_command(run):
@@ -70,6 +72,46 @@ def test_wrong_usage_is_exit_two(run, arguments):
 
 def test_an_unknown_command_is_answered_with_the_nearest(run):
     assert "Did you mean check?" in run("chekc").err
+
+
+def test_an_unknown_command_that_is_like_none_is_answered_with_all(run):
+    assert "There are check, matrix, uses," in run("doctor").err
+
+
+def test_an_option_of_the_launch_command_is_told_where_to_stand(run):
+    launch = ("python", "-m", "sglang.launch_server", "--model", "x")
+    err = " ".join(run("launch-check", "--release", "0.5.16", *launch).err.split())
+    assert "No such option '-m'." in err
+    assert "put -- before that: sglang-contracts launch-check --release V -- python" in err
+    assert "put --" not in run("launch-check", "--nope", "--", *launch).err
+
+
+def test_help_says_which_command_is_not_static(run):
+    assert "All but certify is static" in run("--help").out
+
+
+def test_a_log_gets_a_line_of_progress_now_and_then(capsys, monkeypatch):
+    clock = iter([0.0, 1.0, EVERY, EVERY + 1, 3 * EVERY])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    step = lines("verifying")
+    for done in range(4):
+        step(done, 9)
+    assert capsys.readouterr().err == "verifying: 1 of 9\nverifying: 3 of 9\n"
+
+
+@pytest.mark.parametrize(("options", "said"), [((), "verifying: 1 of 2\n"), (("--quiet",), "")])
+def test_verify_shows_progress_without_a_terminal_unless_it_is_to_be_quiet(
+    run, plugin, monkeypatch, options, said
+):
+    def verified(_contracts, _catalog, releases, progress=None):
+        if progress is not None:
+            progress(1, 2)
+        return Report("verify", tuple(ReleaseReport(r, Verdict.COMPATIBLE) for r in releases))
+
+    monkeypatch.setattr("sglang_contracts.verify.contracts.verify_contracts", verified)
+    monkeypatch.setattr("sglang_contracts.cli.progress.EVERY", 0.0)
+    ran = run("verify", *options)
+    assert (ran.code, ran.err) == (0, said)
 
 
 def test_version_says_which_releases_are_recorded(run, plugin):
@@ -231,6 +273,13 @@ def test_a_full_disk_is_no_defect_of_ours(run):
     assert "No space left on device" in ran.err
     assert "hint: free some space" in ran.err
     assert "defect" not in ran.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", ["check nope", "nope", "explain nope"])
+def test_a_complaint_that_nobody_can_hear_is_exit_two_all_the_same(arguments):
+    command = f'"{sys.executable}" -m sglang_contracts.cli {arguments} 2>/dev/full'
+    assert subprocess.run(command, shell=True, check=False).returncode == 2
 
 
 @pytest.mark.parametrize("command", ["check", "uses", "matrix"])

@@ -20,6 +20,8 @@ CANNOT_RUN = 2
 _NAME = 200
 """Characters of a path that an error shows."""
 
+_SIGNAL = 128
+"""What a shell adds to the number of the signal that ended a command."""
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -49,9 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _complaining():
             print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except SystemExit as error:  # a command that a signal ended, after its clean-up
-        print("ended by a signal", file=sys.stderr)
-        return error.code if isinstance(error.code, int) else CANNOT_RUN
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else CANNOT_RUN
+        if code > _SIGNAL:  # a command that a signal ended, after its clean-up; click's 1 is a pipe
+            with _complaining():
+                print("ended by a signal", file=sys.stderr)
+        return code
     except BrokenPipeError:
         # Whoever read us has seen enough. Point stdout elsewhere, or the interpreter complains
         # when it flushes at exit.

@@ -6,13 +6,13 @@ import importlib.abc
 import importlib.machinery
 import importlib.metadata
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from sglang_contracts.fakes.errors import FakeError, MissingModuleError
-from sglang_contracts.fakes.release import Fake, FakeModule
+from sglang_contracts.fakes.release import PLACE, Fake, FakeModule
 
 from sglang_contracts.errors import ContractsError
 
@@ -69,7 +69,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             raise self._missing(fullname) from None
         package = "__path__" in module.__dict__
         spec = importlib.machinery.ModuleSpec(fullname, self, is_package=package)
-        spec.submodule_search_locations = [] if package else None
+        spec.submodule_search_locations = module.__path__ if package else None
         return spec
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
@@ -94,6 +94,44 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if not self.fake.surface.covers(name):
             return MissingModuleError(plain, lambda: "this part of SGLang is not recorded", name)
         return MissingModuleError(plain, lambda: self.fake.advise(name), name)
+
+
+class Folder:
+    """What ``pkgutil`` asks for the modules of a faked package: an entry of its ``__path__``.
+
+    Args:
+        fake: The release.
+        package: The package's name.
+    """
+
+    def __init__(self, fake: Fake, package: str) -> None:
+        self.fake, self.package = fake, package
+
+    def iter_modules(self, prefix: str = "") -> Iterator[tuple[str, bool]]:
+        """Name and whether it is a package, of each module directly below."""
+        below = f"{self.package}."
+        names = {
+            name.removeprefix(below).partition(".")[0]
+            for name in self.fake.module_names()
+            if name.startswith(below)
+        }
+        for name in sorted(names):
+            yield prefix + name, "__path__" in self.fake.module(below + name).__dict__
+
+    def find_spec(self, fullname: str, target: ModuleType | None = None) -> None:
+        """Nothing: what the release has, :class:`Finder` has found before anybody asks here."""
+
+
+def folder(fake: Fake, place: str) -> Folder:
+    """The :class:`Folder` of an entry of a faked package's ``__path__``: a hook for such entries.
+
+    Raises:
+        ImportError: It is no such entry, or another release's.
+    """
+    package = place.removeprefix(f"{PLACE}{fake.release}/")
+    if package == place:
+        raise ImportError(place)
+    return Folder(fake, package)
 
 
 def _is_import(frame: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.metadata
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 from types import TracebackType
 
 from sglang_contracts.fakes import finder
-from sglang_contracts.fakes.release import Fake
+from sglang_contracts.fakes.release import PLACE, Fake
 
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.surface import Catalog, load_catalog
@@ -43,6 +44,7 @@ class Installed:
         self.fake, self.release = fake, fake.release
         self._forget = (*forget, *_plugins())
         self._finder = finder.Finder(fake)
+        self._hook = functools.partial(finder.folder, fake)
         self._below: Installed | None = None
         """What comes back after it: the one whose statement it stands in."""
         self._within = False
@@ -75,11 +77,16 @@ class Installed:
     def _place(self) -> None:
         _drop(self._forget)  # bound to another SGLang, or to none
         sys.meta_path.insert(0, self._finder)
+        sys.path_hooks.insert(0, self._hook)
         importlib.invalidate_caches()
 
     def _remove(self) -> None:
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
+        if self._hook in sys.path_hooks:
+            sys.path_hooks.remove(self._hook)
+        for place in [each for each in sys.path_importer_cache if each.startswith(PLACE)]:
+            del sys.path_importer_cache[place]
         for name in finder.loaded():
             del sys.modules[name]
         _drop(self._forget)

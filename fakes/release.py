@@ -23,6 +23,9 @@ from sglang_contracts.fakes.values import Evaluator, NoValueError, Unknown
 from sglang_contracts.surface import Catalog, Symbol
 from sglang_contracts.surface.model import Class, Condition, Function, Module, Value
 
+PLACE = "/nonexistent/sglang-fake/"
+"""What the path of a faked package begins with: nothing of it lies on disk."""
+
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
@@ -33,7 +36,7 @@ class FakeModule(types.ModuleType):
         super().__init__(name, f"{name} of SGLang {fake.release}, as recorded (a fake).")
         self.__dict__["_fake_"] = fake
         if record is None or record.package:  # no record: a folder without an __init__.py
-            self.__path__: list[str] = []
+            self.__path__: list[str] = [f"{PLACE}{fake.release}/{name}"]
         if record is not None and record.exports is not None:
             self.__all__ = record.exports
 

@@ -26,6 +26,8 @@ NOTE = (
     "it is only what the issuer says."
 )
 MAX_BYTES = 16 << 20
+LONGEST = 20_000
+"""Characters of a text: what a plugin raises may have any length, and people read certificates."""
 
 
 class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,14 +125,30 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """sha256 over the canonical form without this field."""
 
 
+def plain(value: Any) -> Any:
+    """A value all of whose texts can be written and read: without halves of characters, and cut."""
+    if isinstance(value, str):
+        text = value.encode("utf-8", "backslashreplace").decode()
+        if len(text) <= LONGEST:
+            return text
+        return f"{text[:LONGEST]}\n... and {len(text) - LONGEST} characters more"
+    if isinstance(value, Mapping):
+        return {plain(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    return value
+
+
 def canonical(content: Mapping[str, Any]) -> bytes:
     """The one form of a content."""
     text = json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode("utf-8", "surrogatepass")
+    return (text + "\n").encode("utf-8")
 
 
 def sealed(certificate: Certificate) -> Certificate:
-    """The certificate with its digest."""
+    """The certificate with its digest, all of its texts :func:`plain`."""
+    content = plain(msgspec.to_builtins(certificate))
+    certificate = msgspec.convert(content, Certificate)
     return msgspec.structs.replace(certificate, digest=digest_of(certificate))
 
 

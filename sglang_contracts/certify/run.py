@@ -82,6 +82,13 @@ def release_of(wanted: str) -> str:
     Raises:
         ContractsError: Another one is installed, none is, or the fake is of no recorded release.
     """
+    kind, colon, rest = wanted.partition(":")
+    if colon and f"{kind}:" != FAKE:
+        raise ContractsError(
+            f"'{wanted}' names no SGLang", f"write --sglang {FAKE}{rest.strip() or _newest()}"
+        )
+    if rest == "latest":
+        raise ContractsError(f"'{wanted}' names no release", f"write --sglang {FAKE}{_newest()}")
     if wanted == FAKE:
         raise ContractsError(f"'{FAKE}' names no release", f"write --sglang {FAKE}{_newest()}")
     if wanted.startswith(FAKE):

@@ -14,7 +14,9 @@ from sglang_contracts.certify.certificate import (
     digest_of,
     load_certificate,
 )
+from sglang_contracts.certify.consistency import contradictions
 from sglang_contracts.certify.digests import combined, plugin_files, suite_files
+from sglang_contracts.errors import ContractsError
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,12 @@ class Verification:
     Attributes:
         certificate: What was verified.
         faults: Sentences; empty: it is as it was written, and so are plugin and suite.
+        unknown: Why the plugin could not be compared; empty: it was.
     """
 
     certificate: Certificate
     faults: tuple[str, ...]
+    unknown: str = ""
 
 
 def verify(path: Path, installed: bool = True) -> Verification:
@@ -38,7 +42,7 @@ def verify(path: Path, installed: bool = True) -> Verification:
         installed: Also hold the installed plugin and this suite to it.
 
     Raises:
-        ContractsError: It is no certificate, or the plugin is not installed.
+        ContractsError: It is no certificate.
     """
     certificate, data = load_certificate(path)
     faults = []
@@ -48,16 +52,22 @@ def verify(path: Path, installed: bool = True) -> Verification:
         faults.append("its digest does not belong to its content: it was changed")
     if combined(certificate.plugin.files) != certificate.plugin.digest:
         faults.append("the plugin's digest does not belong to the files listed")
+    suite = certificate.suite
+    same_suite = suite.version == __version__ and suite.digest == combined(suite_files())
+    faults += contradictions(certificate, same_suite)
+    unknown = ""
     if installed:
-        faults += _plugin(certificate)
-        if certificate.suite.version != __version__:
+        try:
+            faults += _plugin(certificate)
+        except ContractsError as error:
+            unknown = error.message
+        if suite.version != __version__:
             faults.append(
-                f"it was made by version {certificate.suite.version} of the suite; this is "
-                f"{__version__}"
+                f"it was made by version {suite.version} of the suite; this is {__version__}"
             )
-        elif certificate.suite.digest != combined(suite_files()):
+        elif not same_suite:
             faults.append("the suite (its code, its fakes or its contracts) is not what it was")
-    return Verification(certificate, tuple(faults))
+    return Verification(certificate, tuple(faults), unknown)
 
 
 def _plugin(certificate: Certificate) -> list[str]:

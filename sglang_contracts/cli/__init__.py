@@ -126,22 +126,15 @@ def _system(error: OSError) -> tuple[str, str]:
     return (f"{name}: {reason}" if name else f"cannot read or write: {reason}"), hint
 
 
-def _plain(text: str) -> str:
-    """``text`` without what would move the cursor or colour the terminal of whoever reads it."""
-    return "".join(
-        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
-    )
-
-
 def _complain(message: str, hint: str) -> None:
     """One red line on stderr, the hint below it."""
     import click
 
-    from sglang_contracts.cli.console import wants_color
+    from sglang_contracts.cli.console import harmless, wants_color
 
     color = wants_color(sys.stderr, "auto")
     label, other = click.style("error: ", fg="red", bold=True), click.style("hint: ", fg="cyan")
     with _complaining():
-        click.echo(label + _plain(message), err=True, color=color)
+        click.echo(label + harmless(message), err=True, color=color)
         if hint:
-            click.echo(other + _plain(hint), err=True, color=color)
+            click.echo(other + harmless(hint), err=True, color=color)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sglang_contracts.cli import options
+from sglang_contracts.cli.console import harmless
 from sglang_contracts.errors import ContractsError
 
 if TYPE_CHECKING:
@@ -21,6 +23,15 @@ _MARKS = {
     "fail": "FAILED",
     "error": "ERROR",
 }
+
+
+_FILES = ("certificate.json", "junit.xml", "certificate.html")
+
+
+def _a_number(_: click.Context, parameter: click.Parameter, value: float) -> float:
+    if value != value:  # nan: no time would ever be over
+        raise click.BadParameter("is no number of seconds", param=parameter)
+    return value
 
 
 @click.command(
@@ -73,6 +84,11 @@ _MARKS = {
     help="Check a certificate again: its digests, the installed plugin, this suite.",
 )
 @click.option(
+    "--require-passed",
+    is_flag=True,
+    help="With --verify: exit 1 also where the certificate says failed or unknown.",
+)
+@click.option(
     "--mutants",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
@@ -80,8 +96,9 @@ _MARKS = {
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=1),
+    type=click.FloatRange(min=1, max=1e9),
     default=3600,
+    callback=_a_number,
     show_default=True,
     metavar="SECONDS",
     help="End a run that takes longer: a backend may hang.",
@@ -103,6 +120,7 @@ def command(
     config: Path | None,
     issuer: str,
     verified: Path | None,
+    require_passed: bool,
     mutants: Path | None,
     timeout: float,
     jobs: int | None,
@@ -116,7 +134,7 @@ def command(
     told.
     """
     if verified is not None:
-        return _verify(verified)
+        return _verify(verified, require_passed)
     if plugin is None:
         raise ContractsError("no plugin is named", "sglang-contracts certify DIST --sglang fake:V")
     if mutants is not None:
@@ -125,7 +143,7 @@ def command(
     from sglang_contracts.cli.progress import steps
 
     if out is not None:
-        _can_be_written(out)
+        _can_be_written(out, plugin)
     order = Order(plugin, sglang, level, profile, seed, config, issuer, timeout, jobs or 0)
     with steps(f"certifying {plugin}", quiet) as bar:
 
@@ -152,6 +170,8 @@ def _print(certificate: Certificate, quiet: bool) -> None:
     plugin, release = certificate.plugin, certificate.sglang.release
     kind = "fake " if certificate.sglang.kind == "fake" else ""
     told: dict[str, str] = {}
+    if not quiet:
+        _print_skips(certificate)
     for each in certificate.checks:
         if each.outcome in ("fail", "error", "expected"):
             click.echo(f"{each.outcome}: {each.id}: {each.title}")
@@ -162,11 +182,10 @@ def _print(certificate: Certificate, quiet: bool) -> None:
             told[reason] = each.id
             for text in (each.reason, each.message):
                 if text:
-                    click.echo("  " + text.replace("\n", "\n  "))
+                    click.echo("  " + harmless(text).replace("\n", "\n  "))
             if each.reproduction:
-                click.echo("  reproduce:\n    " + each.reproduction.replace("\n", "\n    "))
-        elif not quiet and each.outcome == "skip":
-            click.echo(f"skip: {each.id}: {each.reason}")
+                snippet = harmless(each.reproduction).replace("\n", "\n    ")
+                click.echo(f"  reproduce:\n    {snippet}")
     for level in range(certificate.level_asked + 1):
         mine = [each for each in certificate.checks if each.level == level]
         fine = sum(each.outcome == "pass" for each in mine)
@@ -190,6 +209,17 @@ def _print(certificate: Certificate, quiet: bool) -> None:
     )
 
 
+def _print_skips(certificate: Certificate) -> None:
+    """Each reason once, with the checks that it holds for."""
+    reasons: dict[str, list[str]] = {}
+    for each in certificate.checks:
+        if each.outcome == "skip":
+            reasons.setdefault(each.reason, []).append(each.id)
+    for reason, ids in reasons.items():
+        many = f"{len(ids)} checks: " if ids[1:] else ""
+        click.echo(f"skip: {many}{', '.join(ids)}: {harmless(reason)}")
+
+
 def _on_little(certificate: Certificate) -> str:
     """Says so where a level that was reached was mostly skipped."""
     thin = [level for level in certificate.mostly_skipped if level <= certificate.level_reached]
@@ -199,10 +229,27 @@ def _on_little(certificate: Certificate) -> str:
     return f" (most checks of level{'s' if thin[1:] else ''} {named} were skipped: see the reasons)"
 
 
-def _can_be_written(out: Path) -> None:
+def _can_be_written(out: Path, plugin: str) -> None:
     """Find out before the run, not after it, that ``--out`` is no place to write to."""
-    from sglang_contracts.certify.certificate import write_bytes
+    import importlib.metadata
 
+    from sglang_contracts.certify.certificate import write_bytes
+    from sglang_contracts.certify.digests import packages
+
+    hint = "choose another --out"
+    if out.is_symlink() and not out.exists():
+        raise ContractsError(f"{out} is a link to what is not there", hint)
+    for name in _FILES:
+        if (out / name).is_dir():
+            raise ContractsError(f"{out / name} is a folder", hint)
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError, ValueError):
+        for folder in packages(plugin):
+            if out.resolve().is_relative_to(folder.resolve()):
+                raise ContractsError(
+                    f"{out} lies in a package of {plugin}: the report would be a part of what it "
+                    "certifies",
+                    hint,
+                )
     probe = out / ".sglang-contracts-probe"
     write_bytes(probe, b"")
     probe.unlink(missing_ok=True)
@@ -217,22 +264,32 @@ def _write(certificate: Certificate, out: Path) -> None:
     write_bytes(out / "certificate.html", page.render(certificate).encode())
 
 
-def _verify(path: Path) -> int:
+def _verify(path: Path, require_passed: bool) -> int:
     from sglang_contracts.certify.verify import verify
 
     found = verify(path)
     certificate = found.certificate
     for fault in found.faults:
-        click.echo(f"fault: {fault}")
-    state = "does not hold" if found.faults else "holds"
-    click.echo(
+        click.echo(harmless(f"fault: {fault}", kept=""))
+    state = "does not hold" if found.faults else "unchanged"
+    reached = certificate.level_reached
+    issued = certificate.issued
+    for line in (
         f"{path}: {state}: {certificate.plugin.name} {certificate.plugin.version} on SGLang "
-        f"{certificate.sglang.release} ({certificate.sglang.kind}), {certificate.verdict}, level "
-        f"{certificate.level_reached}"
-    )
-    click.echo(f"issued {certificate.issued.at} by {certificate.issued.by}")
-    click.echo(certificate.note)
-    return 1 if found.faults else 0
+        f"{certificate.sglang.release} ({certificate.sglang.kind}): {certificate.verdict}, "
+        + (f"level {reached} reached" if reached >= 0 else "no level reached"),
+        f"issued {issued.at} by {issued.by}",
+        certificate.note,
+    ):
+        click.echo(harmless(line, kept=""))  # who wrote the file wrote these
+    if found.faults:
+        return 1
+    if found.unknown:
+        raise ContractsError(
+            f"the plugin could not be compared: {found.unknown}",
+            "verify it where the plugin is installed; the file itself shows no fault",
+        )
+    return int(require_passed and certificate.verdict != "passed")
 
 
 def _mutants(plugin: str, sglang: str, config: Path | None, folder: Path, quiet: bool) -> int:

@@ -15,6 +15,18 @@ PLAIN_WIDTH = 100
 """Columns where the output is no terminal."""
 
 
+def harmless(text: str, kept: str = "\n") -> str:
+    """``text`` without what would move the cursor or colour the terminal of whoever reads it.
+
+    Args:
+        text: What somebody else wrote.
+        kept: Characters that may stay though they move the cursor.
+    """
+    return "".join(
+        c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def wants_color(stream: IO[Any], choice: str) -> bool:
     """Whether to colour what goes to ``stream``.
 

@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 from sglang_contracts.plugin.settings import ExpectedFailure
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import Check
-from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violation
+from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violation, is_ctrl_c
 
 OUTCOMES = ("pass", "skip", "expected", "fail", "error")
 """From good to bad. ``expected``: it fails as was said. ``error``: the suite could not tell."""
@@ -98,7 +98,9 @@ def _run(check: Check, context: Context) -> Result:
             crash=not check.forbids_raising,
             reproduction=snippet(check, context),
         )
-    except Exception as error:
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
         return msgspec.structs.replace(base, outcome="error", message=_told(error))
     return base
 
@@ -107,7 +109,7 @@ def _with_why(message: str, check: Check) -> str:
     return f"{message}\nwhy it matters: {check.why}" if check.why else message
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     lines = traceback.format_exception(type(error), error, error.__traceback__)
     return "".join(lines[-4:]).strip()
 

@@ -21,6 +21,7 @@ import msgspec
 from sglang_contracts.errors import ContractsError, nearest
 from sglang_contracts.plugin.settings import Settings, find_settings, load_settings
 from sglang_contracts.suite.capabilities import Capabilities, parse
+from sglang_contracts.suite.violation import is_ctrl_c
 
 PLATFORMS = "sglang.srt.platforms"
 PLUGINS = "sglang.srt.plugins"
@@ -110,7 +111,9 @@ def resolve(target: Any, what: str) -> Any:
                 "correct the capability in the plugin's settings, or install the plugin anew",
             ) from error
         return Broken(error)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # pytest.skip, sys.exit and what else is no Exception
+        if is_ctrl_c(error):
+            raise
         return Broken(error)
     for part in qual.split("."):
         try:

@@ -9,6 +9,7 @@ is a fault of the suite, and never the backend's.
 
 from __future__ import annotations
 
+import signal
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +53,7 @@ class SubjectError(Exception):
         self.reproduction = ""
 
     def __str__(self) -> str:
-        text = f"{self.doing} raised {type(self.cause).__name__}: {self.cause}"
+        text = f"{self.doing} raised {type(self.cause).__name__}: {said(self.cause)}"
         frames = traceback.extract_tb(self.cause.__traceback__)
         if frames:
             last = frames[-1]
@@ -90,8 +91,24 @@ def ask(doing: str, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         return function(*args, **kwargs)
     except (SubjectError, Violation, Inapplicable):
         raise
-    except (Exception, SystemExit) as error:  # a plugin that ends the process is no crash of ours
+    except BaseException as error:  # a plugin that ends the process is no crash of ours
+        if is_ctrl_c(error):
+            raise
         raise SubjectError(doing, error) from error
+
+
+def is_ctrl_c(error: BaseException) -> bool:
+    """Whether somebody at the keyboard interrupts; where nobody can, the plugin raised it."""
+    listening = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return isinstance(error, KeyboardInterrupt) and listening
+
+
+def said(error: BaseException) -> str:
+    """The text of what a plugin raised: its ``__str__`` is the plugin's, too, and may raise."""
+    try:
+        return str(error)
+    except BaseException as another:
+        return f"(its text cannot be read: __str__ raises {type(another).__name__})"
 
 
 def expect(condition: bool, message: str) -> None:

@@ -10,6 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from sglang_contracts.certify.certificate import (
+    KIND,
+    NOTE,
+    SCHEMA,
+    Certificate,
+    Issued,
+    Outcome,
+    Plugin,
+    Sglang,
+    Suite,
+    sealed,
+)
+from sglang_contracts.certify.digests import combined
+
 VENDOR = Path(__file__).parents[1] / "vendor" / "src" / "acme_sglang"
 
 
@@ -52,3 +66,61 @@ def certify(site, tmp_path_factory):
         )
 
     return run
+
+
+def _outcome(id, level, result, **more):
+    values = {
+        "title": "It <holds>",
+        "reason": "",
+        "message": "",
+        "crash": False,
+        "reproduction": "",
+        "milliseconds": 12,
+        "cells": ("float32 page 1",),
+        "omitted": (),
+        "clauses": ("a/b",),
+    }
+    return Outcome(id=id, level=level, outcome=result, **{**values, **more})
+
+
+@pytest.fixture
+def outcome():
+    """Makes the outcome of a check."""
+    return _outcome
+
+
+@pytest.fixture
+def certificate():
+    files = {"a.py": "0" * 64}
+    return sealed(
+        Certificate(
+            schema=SCHEMA,
+            kind=KIND,
+            note=NOTE,
+            issued=Issued("someone <at> a lab", "2026-01-02T03:04:05Z"),
+            plugin=Plugin("a-plugin", "1.0", combined(files), "", files),
+            sglang=Sglang("0.5.16", "fake", "1" * 64),
+            suite=Suite("0.1.0", "2" * 64),
+            environment={"python": "3.11.7"},
+            capabilities={"modes": ["extend", "mixed"], "graph-capture": False},
+            profile="quick",
+            seed=0,
+            level_asked=2,
+            level_reached=-1,
+            mostly_skipped=(1,),
+            verdict="failed",
+            planned=("a.b", "a.c", "a.d", "a.e", "a.f", "a.g"),
+            not_run=("a.g",),
+            ended="its process ended with status -9, during a.g",
+            checks=(
+                _outcome("a.b", 0, "pass"),
+                _outcome("a.c", 1, "fail", message="no\x00\nmore", reproduction="reproduce()"),
+                _outcome("a.d", 1, "skip", reason="it has none"),
+                _outcome("a.e", 2, "error", message="a fault"),
+                _outcome("a.f", 2, "expected", reason="known"),
+            ),
+            exercised=(("extend", "float32", 1), ("decode", "float32", 16)),
+            not_exercised=("forward mode mixed",),
+            digest="",
+        )
+    )

@@ -6,76 +6,29 @@ import pytest
 
 from sglang_contracts.certify import canonical, junit, load_certificate, page, verify
 from sglang_contracts.certify.certificate import (
-    KIND,
-    NOTE,
-    SCHEMA,
-    Certificate,
-    Issued,
-    Outcome,
-    Plugin,
-    Sglang,
-    Suite,
     digest_of,
     schema,
     sealed,
     write_certificate,
 )
-from sglang_contracts.certify.digests import combined
 from sglang_contracts.errors import ContractsError
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "schemas" / "certificate.schema.json"
 
 
-def outcome(id, level, result, **more):
-    values = {
-        "title": "It <holds>",
-        "reason": "",
-        "message": "",
-        "crash": False,
-        "reproduction": "",
-        "milliseconds": 12,
-        "cells": ("float32 page 1",),
-        "omitted": (),
-        "clauses": ("a/b",),
-    }
-    return Outcome(id=id, level=level, outcome=result, **{**values, **more})
-
-
-@pytest.fixture
-def certificate():
-    files = {"a.py": "0" * 64}
-    return sealed(
-        Certificate(
-            schema=SCHEMA,
-            kind=KIND,
-            note=NOTE,
-            issued=Issued("someone <at> a lab", "2026-01-02T03:04:05Z"),
-            plugin=Plugin("a-plugin", "1.0", combined(files), "", files),
-            sglang=Sglang("0.5.16", "fake", "1" * 64),
-            suite=Suite("0.1.0", "2" * 64),
-            environment={"python": "3.11.7"},
-            capabilities={"modes": ["extend"], "graph-capture": False},
-            profile="quick",
-            seed=0,
-            level_asked=2,
-            level_reached=0,
-            mostly_skipped=(),
-            verdict="failed",
-            planned=("a.b", "a.c", "a.d", "a.e", "a.f", "a.g"),
-            not_run=("a.g",),
-            ended="its process ended with status -9, during a.g",
-            checks=(
-                outcome("a.b", 0, "pass"),
-                outcome("a.c", 1, "fail", message="no\x00\nmore", reproduction="reproduce()"),
-                outcome("a.d", 1, "skip", reason="it has none"),
-                outcome("a.e", 2, "error", message="a fault"),
-                outcome("a.f", 2, "expected", reason="known"),
-            ),
-            exercised=(("extend", "float32", 1), ("decode", "float32", 16)),
-            not_exercised=("forward mode mixed",),
-            digest="",
-        )
-    )
+def test_whatever_a_plugin_raises_can_be_written_and_read(certificate, outcome, tmp_path):
+    text = "bad \udcff name \x00 \x1b[31m ]]> " + "x" * 20_000_000
+    checks = (*certificate.checks[:1], outcome("a.c", 1, "fail", message=text))
+    found = sealed(msgspec.structs.replace(certificate, checks=checks, not_run=("a.d",)))
+    path = tmp_path / "certificate.json"
+    write_certificate(found, path)
+    assert load_certificate(path)[0] == found
+    assert path.stat().st_size < 100_000
+    assert len(page.render(found).encode()) < 200_000
+    assert len(junit.render(found).encode()) < 200_000
+    message = found.checks[1].message
+    assert message.startswith("bad \\udcff name")
+    assert "characters more" in message
 
 
 @pytest.fixture
@@ -213,7 +166,7 @@ def test_junit_has_every_outcome(certificate):
 def test_the_page_is_self_contained_and_says_everything(certificate):
     text = page.render(certificate)
     for words in (
-        "Failed; level 0 reached",
+        "Failed",
         "someone &lt;at&gt; a lab",
         "integrity, not a signature",
         "It &lt;holds&gt;",

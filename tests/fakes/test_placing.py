@@ -178,6 +178,19 @@ def test_a_package_to_forget_may_be_one_string(monkeypatch):
         assert "a" in sys.modules
 
 
+def test_the_modules_of_a_package_are_listed():
+    import pkgutil
+
+    with fakes.install("0.5.20") as there:
+        models = importlib.import_module("sglang.srt.models")
+        found = {each.name: each.ispkg for each in pkgutil.iter_modules(models.__path__)}
+        assert found["llama"] is False
+        assert {f"sglang.srt.models.{name}" for name in found} <= {*there.fake.module_names()}
+        below = pkgutil.walk_packages(models.__path__, "sglang.srt.models.")
+        assert {each.name for each in below} >= {f"sglang.srt.models.{name}" for name in found}
+    assert not [each for each in sys.path_importer_cache if "sglang-fake" in each]
+
+
 def test_running_a_module_says_that_there_is_no_code():
     import runpy
 

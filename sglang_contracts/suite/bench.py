@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sglang_contracts.suite.context import Context
 
 SLOTS = 512
-REQUESTS = 24
+REQUESTS = 72
 CONTEXT = 384
 
 
@@ -61,6 +61,7 @@ class Bench(Watched):
         loud: Factor on queries and keys, which have unit variance without it.
         layer: Further keywords of the attention layers.
         first: Number of the first layer: more than 0 on a later pipeline rank.
+        tokens: Most tokens of a request, where that is more than :func:`longest`.
     """
 
     oracle: Mapping[str, Any] = MappingProxyType({})
@@ -78,6 +79,7 @@ class Bench(Watched):
         loud: float = 1.0,
         layer: Mapping[str, Any] = MappingProxyType({}),
         first: int = 0,
+        tokens: int = 0,
     ) -> None:
         self.cell, self.window = cell, window
         self.looks, self.loud, self._layer_options = looks, loud, layer
@@ -98,7 +100,7 @@ class Bench(Watched):
             page_size=cell.page_size,
             size=_whole_pages(slots or max(SLOTS, 20 * cell.page_size), cell.page_size),
             max_requests=REQUESTS,
-            max_context=longest(cell),
+            max_context=max(longest(cell), tokens),
             device=self.device,
         )
         self._random = random.Random(seed)  # noqa: S311 - test data

@@ -159,10 +159,17 @@ class Book:
             )
 
     def release(self, number: int) -> list[int]:
-        """Free a request's slots, but those that others share: the last to leave frees them."""
+        """Free a request's slots, but those that others share: the last to leave frees them.
+
+        Pages are named last to first where the number is odd: no order is promised.
+        """
         slots = self.requests.pop(number)
         kept = self.pages_out()
         freed = [slot for slot in slots if slot // self.page not in kept]
+        if number % 2:
+            freed = [
+                s for i in reversed(range(0, len(freed), self.page)) for s in freed[i:][: self.page]
+            ]
         if freed:
             ask("free", self.bench.allocator.free, self.bench.tensor(freed, "int64"))
         return freed

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
 import time
 import traceback
 from collections.abc import Sequence
 
 import msgspec
-from packaging.specifiers import SpecifierSet
 
 from sglang_contracts.plugin.settings import ExpectedFailure
 from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.expected import applies, judged
 from sglang_contracts.suite.registry import Check
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violation, is_ctrl_c
 
@@ -53,13 +52,13 @@ def run_check(check: Check, context: Context, expected: Sequence[ExpectedFailure
     Returns:
         Its result; nothing is raised but what ends the process.
     """
-    entry = next((e for e in expected if e.check == check.id and _applies(e, context)), None)
+    entry = next((e for e in expected if e.check == check.id and applies(e, context.release)), None)
     context.shrink = entry is None
     context.failing, context.cells_used, context.skips = None, [], []
     begin = time.perf_counter()
     result = _run(check, context)
     if entry is not None:
-        result = _judged(result, entry)
+        result = judged(result, entry)
     return msgspec.structs.replace(
         result,
         seconds=round(time.perf_counter() - begin, 3),
@@ -112,26 +111,3 @@ def _with_why(message: str, check: Check) -> str:
 def _told(error: BaseException) -> str:
     lines = traceback.format_exception(type(error), error, error.__traceback__)
     return "".join(lines[-4:]).strip()
-
-
-def _applies(entry: ExpectedFailure, context: Context) -> bool:
-    return not entry.releases or SpecifierSet(entry.releases).contains(context.release)
-
-
-def _judged(result: Result, entry: ExpectedFailure) -> Result:
-    """What an expected failure makes of a result: strict, and only until it expires."""
-    if entry.expires is not None and entry.expires < datetime.date.today():
-        note = f"expected to fail until {entry.expires}, which is over: {entry.reason}"
-        outcome = "fail" if result.outcome in ("pass", "fail") else result.outcome
-        return msgspec.structs.replace(
-            result, outcome=outcome, message=f"{note}\n{result.message}".strip()
-        )
-    if result.outcome == "fail":
-        return msgspec.structs.replace(result, outcome="expected", reason=entry.reason)
-    if result.outcome == "pass":
-        return msgspec.structs.replace(
-            result,
-            outcome="fail",
-            message=f"it was expected to fail ({entry.reason}) and passes: remove the entry",
-        )
-    return result

@@ -202,6 +202,9 @@ def _full(context: Context) -> None:
         if cell.page_size > 1:
             expect(not book.decode([0, 2]), "decode is given slots of a full pool")
         book.check_available("after a decode that did not fit")
+        book.release(2)
+        expect(book.decode([0]), "a decode that takes the last page gets None")
+        book.check_available("after a decode that took the last page")
 
     context.explore(_cells(context), None, body)
 

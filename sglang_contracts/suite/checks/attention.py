@@ -24,6 +24,10 @@ from sglang_contracts.suite.strategies import scripts
 from sglang_contracts.suite.violation import Inapplicable, expect
 from sglang_contracts.suite.watched import LAYERS
 
+_CROWD = 64
+_LONG = 1300
+"""Tokens of a long request: several workspaces and chunks of usual size."""
+
 
 @check(
     "attention-backend.prefill-equals-the-oracle",
@@ -72,7 +76,18 @@ def _mixed_oracle(context: Context) -> None:
 )
 def _prefix_oracle(context: Context) -> None:
     modes = modes_of(context, "extend", "decode")
-    play(context, (compare,), (prefix, prefix_to_the_edge), modes=modes, sharing=True)
+
+    def system_prompt(cell: Cell) -> Script:
+        """Four requests on one prefix, as a system prompt makes them; then they decode together."""
+        shared = cell.page_size * max(1, 4 // cell.page_size)
+        rows = tuple((n, 1 + n, 0, shared) for n in range(1, 5))
+        turns = [Turn("extend", ((0, shared + 1),)), Turn("extend", rows)]
+        if "decode" in modes:
+            turns.append(Turn("decode", tuple((n, 1) for n in (3, 1, 0, 4, 2))))
+        return Script(tuple(turns), cell)
+
+    makers = (prefix, prefix_to_the_edge, system_prompt)
+    play(context, (compare,), makers, modes=modes, sharing=True)
 
 
 @check(
@@ -159,7 +174,7 @@ def _long(context: Context) -> None:
     def plain(cell: Cell) -> Script:
         page = cell.page_size
         shared = 192 // page * page or page
-        most, first = longest(cell) - 2, max(257, page + 1)
+        most, first = max(_LONG, longest(cell)) - 2, max(257, page + 1)
         turns = [Turn("extend", ((0, first), (1, 130))), Turn("extend", ((2, 65),))]
         if context.subject.capabilities.prefix_cache:
             turns[1] = Turn("extend", ((2, 65, 0, shared), (0, most - first)))
@@ -169,7 +184,8 @@ def _long(context: Context) -> None:
         return Script((*turns, decode, decode), cell)
 
     def body(script: Script) -> None:
-        bench = Bench(context, script.cell, script.seed, slots=max(1536, 8 * script.cell.page_size))
+        slots = max(2 * _LONG, 8 * script.cell.page_size)
+        bench = Bench(context, script.cell, script.seed, slots=slots, tokens=_LONG)
         for turn in script.turns:
             for done in bench.run(turn):
                 judge.written(bench, done)
@@ -220,7 +236,36 @@ def _order(context: Context) -> None:
         )
         return Script(turns, cell)
 
-    play(context, (compare, judge.written), plain, modes=("decode",), turns=6, requests=6)
+    def equal(cell: Cell) -> Script:
+        """Lengths all alike, beyond a page where pages are small: what a padded path serves."""
+        turns = [Turn("extend", tuple((n, 19) for n in part)) for part in (range(2), range(2, 10))]
+        turns += [Turn("decode", ((0, 1), (1, 1)))] * 2
+        turns.append(Turn("decode", tuple((n, 1) for n in range(2, 10))))
+        return Script(tuple(turns), cell)
+
+    play(context, (compare, judge.written), (plain, equal), modes=("decode",), turns=6, requests=6)
+
+
+@check(
+    "attention-backend.large-batches-are-served",
+    3,
+    "Sixty-four requests in one batch get what each gets alone, in prefill and decode",
+    needs=("mode:extend", "mode:decode"),
+    clauses=("forward-batch/req_pool_indices", "attention-backend/init_forward_metadata"),
+    why="A workspace made for thirty-two requests holds until the first busy hour.",
+)
+def _crowd(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        bench = Bench(context, cell, slots=_CROWD * max(8, cell.page_size), looks=False)
+        for turn in (
+            Turn("extend", tuple((n, 1 + n % 5) for n in range(9))),
+            Turn("extend", tuple((n, 1 + n % 5) for n in range(9, _CROWD))),
+            Turn("decode", tuple((n * 7 % _CROWD, 1) for n in range(_CROWD))),
+        ):
+            for done in bench.run(turn):
+                bench.compare(done, f"the result in a batch of {len(turn.rows)}")
+
+    context.explore(context.page_cells(), None, body)
 
 
 @check(

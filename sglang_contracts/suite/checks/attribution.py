@@ -127,11 +127,14 @@ def _log(context: Context) -> None:
         logger.setLevel(logging.INFO)
         try:
             bench = Bench(context, cell, looks=False)
-            for turn in (
+            turns = [
                 Turn("extend", ((0, 5), (1, 2), (2, 3))),
                 Turn("decode", ((1, 1), (0, 1))),
                 Turn("extend", ((3, 4),)),
-            ):
+            ]
+            if "mixed" in capabilities.modes:
+                turns.append(Turn("mixed", ((1, 1), (4, 3), (3, 1))))
+            for turn in turns:
                 bench.run(turn)
                 expect(
                     any(word.search(line) for line in records.lines),

@@ -16,6 +16,8 @@ from sglang_contracts.suite.violation import Inapplicable, SubjectError, expect
 
 _SIZES = ((1,), (7,), (64,), (3, 5), (10007,))
 """The last is longer than any staging buffer of whole pages, and no multiple of anything."""
+_OTHERS = ((33,), (0, 8))
+"""Of bfloat16, in which models compute; the last is a rank's share of no tokens."""
 _TIMEOUT = 60.0
 
 
@@ -101,22 +103,30 @@ def _worlds(context: Context) -> list[tuple[str, int]]:
 def _reduce(communicator: Any, rank: int, ranks: int) -> list[Any]:
     import torch
 
-    found = []
+    found: list[Any] = []
     for index, size in enumerate(_SIZES):
         tensor = torch.full(size, float(2**rank)) + torch.arange(size[-1]) * (index + 1)
         given = tensor.t().clone().t() if tensor.dim() == 2 else tensor.clone()
         result = communicator.all_reduce(given)
         found.append((given if result is None else result).tolist())
+    for size in _OTHERS:
+        given = torch.full(size, 2.0**rank, dtype=torch.bfloat16)
+        result = communicator.all_reduce(given)
+        given = given if result is None else result
+        found.append((str(given.dtype), given.tolist()))
     return found
 
 
 def _gather(communicator: Any, rank: int, ranks: int) -> list[Any]:
     import torch
 
-    found = []
+    found: list[Any] = []
     for size in _SIZES:
         tensor = torch.full(size, float(rank)) + torch.arange(size[-1]) / 64
         found.append(communicator.all_gather(tensor).tolist())
+    for size in _OTHERS:
+        whole = communicator.all_gather(torch.full(size, float(rank), dtype=torch.bfloat16))
+        found.append((str(whole.dtype), whole.tolist()))
     return found
 
 
@@ -150,6 +160,13 @@ def _all_reduce(context: Context) -> None:
                     f"{algorithm} over {ranks} ranks: on rank {rank}, {wrong} of {wanted.numel()} "
                     "elements are not the sum over all ranks",
                 )
+            for size, found in zip(_OTHERS, answer[len(_SIZES) :], strict=True):
+                total = torch.full(size, float(2**ranks - 1))
+                expect(
+                    found == ("torch.bfloat16", total.tolist()),
+                    f"{algorithm} over {ranks} ranks: on rank {rank} bfloat16 {list(size)} is "
+                    f"{found[0]}, or is not the sum over all ranks",
+                )
 
 
 @check(
@@ -179,4 +196,11 @@ def _all_gather(context: Context) -> None:
                     f"{algorithm} over {ranks} ranks: rank {rank} gets shape "
                     f"{list(found.shape)}, not the parts of all ranks in their order "
                     f"{list(wanted.shape)}",
+                )
+            for size, given in zip(_OTHERS, answer[len(_SIZES) :], strict=True):
+                whole = torch.cat([torch.full(size, float(each)) for each in range(ranks)])
+                expect(
+                    given == ("torch.bfloat16", whole.tolist()),
+                    f"{algorithm} over {ranks} ranks: on rank {rank} bfloat16 {list(size)} is "
+                    f"{given[0]}, or is not the parts of all ranks in their order",
                 )

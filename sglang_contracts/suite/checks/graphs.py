@@ -250,6 +250,9 @@ def _replay(context: Context) -> None:
                 bench.compare(bench.attend(step, layer), "an eager pass between replays")
             for done in captured.replay(bench.step(_TURNS[1])):
                 bench.compare(done, "the replay after an eager pass")
+            bench.run(Turn("extend", ((5, 150),)))
+            for done in captured.replay(bench.step(Turn("decode", ((0, 1), (5, 1), (2, 1))))):
+                bench.compare(done, "the replay with a request longer than any at the capture")
 
     context.explore(context.page_cells(), None, body)
 

@@ -13,6 +13,8 @@ from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.violation import Inapplicable, expect
 
+_ANY = "any_keyword"
+"""Stands for what models hand through: ``**kwargs`` in the contract's parameters."""
 _BASE = "sglang.srt.layers.attention.base_attn_backend:AttentionBackend"
 
 
@@ -51,7 +53,7 @@ def _arguments(context: Context) -> None:
         positional = [p.rstrip("=") for p in parameters if not p.startswith("*")]
         options: dict[str, Any] = {}
         if "**kwargs" in parameters:
-            options["an_argument_of_a_later_model"] = None
+            options[_ANY] = None
         try:
             offered.bind(*[object()] * len(positional), **options)
         except TypeError as error:

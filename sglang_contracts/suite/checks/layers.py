@@ -19,6 +19,8 @@ _CAP = 1.5
 _SINK = 1.25
 _WINDOW = 2
 _LOUD = 100.0
+_DEEP = 46
+"""A layer's number on the last pipeline rank of a model of 48 layers."""
 
 _KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     # name: (keywords of the layer, keywords of the oracle)
@@ -138,7 +140,7 @@ def _is_other(bench: Bench, done: Pass) -> None:
 )
 def _later(context: Context) -> None:
     def body(cell: Cell) -> None:
-        bench = Bench(context, cell, looks=False, first=5)
+        bench = Bench(context, cell, looks=False, first=_DEEP)
         for turn in (
             Turn("extend", ((0, 4), (1, 7))),
             Turn("extend", ((2, 5),)),

@@ -7,9 +7,10 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sglang_contracts.contract import variant
 from sglang_contracts.live.differences import symbol
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
@@ -241,6 +242,22 @@ def _quantisation(context: Context, platform: Any) -> None:
         )
 
 
+_SMALLEST = 1 << 30
+"""Bytes that every card has and that no card has in larger units."""
+
+
+def _takes(method: Any, parameters: Sequence[str], clause: str) -> None:
+    """Hold a method of the platform to the arguments that this release may pass."""
+    named = parameters.index("*") if "*" in parameters else len(parameters)
+    positional = [object()] * named
+    keywords = {name.rstrip("="): object() for name in parameters[named + 1 :]}
+    try:
+        inspect.signature(method).bind(*positional, **keywords)
+    except TypeError as error:
+        given = ", ".join(parameters)
+        expect(False, f"{method.__name__} cannot be called with ({given}): {error} ({clause})")
+
+
 @check(
     "platform.answers-about-its-device",
     1,
@@ -262,6 +279,12 @@ def _answers(context: Context) -> None:
     def own(name: str) -> bool:
         return getattr(type(platform), name, None) is not getattr(base, name, None)
 
+    for clause in context.contracts["platform"].clauses:
+        parameters = variant(clause.parameters, context.release)
+        method = getattr(platform, clause.name, None)
+        known = clause.holds_in(context.release) and parameters is not None
+        if known and callable(method) and own(clause.name):
+            _takes(method, parameters or (), clause.id)
     if own("get_available_memory"):
         pair = ask("get_available_memory(0)", platform.get_available_memory, 0)
         expect(
@@ -270,7 +293,7 @@ def _answers(context: Context) -> None:
         )
         free, total = pair
         expect(
-            0 <= free <= total and total > 1 << 20,
+            0 <= free <= total and total >= _SMALLEST,
             "get_available_memory() gives (free, total) in the wrong order or unit: bytes",
         )
         if own("get_device_total_memory"):
@@ -285,6 +308,18 @@ def _answers(context: Context) -> None:
             isinstance(device, str) and device.partition(":")[0] == platform.device_type,
             f"get_device(0) gives {device!r}, not a string that names a {platform.device_type!r} "
             "device",
+        )
+    if own("get_torch_distributed_backend_str"):
+        backend = ask("its backend of process groups", platform.get_torch_distributed_backend_str)
+        expect(
+            isinstance(backend, str) and bool(backend),
+            f"get_torch_distributed_backend_str() gives {type(backend).__name__}, not a name",
+        )
+    if own("get_current_memory_usage"):
+        used = ask("get_current_memory_usage()", platform.get_current_memory_usage)
+        expect(
+            isinstance(used, (int, float)) and used >= 0,
+            f"get_current_memory_usage() gives {type(used).__name__}, not bytes",
         )
     kinds = getattr(platform, "supported_quantization", [])
     expect(

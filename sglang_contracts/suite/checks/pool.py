@@ -179,6 +179,13 @@ def _location(context: Context) -> None:
     _each(context, body)
 
 
+def _overrides(context: Context) -> bool:
+    """Whether this release's set_kv_buffer takes another layer's number."""
+    clause = context.clause("kv-pool-mha/set_kv_buffer")
+    known = variant(clause.parameters, context.release) if clause is not None else None
+    return "layer_id_override=" in (known or ())
+
+
 @check(
     "kv-pool.layer-override-is-obeyed",
     2,
@@ -188,9 +195,7 @@ def _location(context: Context) -> None:
     why="Layers that share a cache write under another layer's number.",
 )
 def _override(context: Context) -> None:
-    clause = context.clause("kv-pool-mha/set_kv_buffer")
-    known = variant(clause.parameters, context.release) if clause is not None else None
-    if "layer_id_override=" not in (known or ()):
+    if not _overrides(context):
         raise Inapplicable(f"SGLang {context.release} has no layer_id_override")
 
     def body(cell: Cell) -> None:
@@ -301,22 +306,24 @@ def _cast(context: Context) -> None:
         ask("set_kv_buffer", bench.pool.set_kv_buffer, bench.layers[0], loc, keys, values)
         dtype = bench.geometry.torch_dtype
         _equal(bench, 0, slots, keys.to(dtype), values.to(dtype), f"written as {other}")
-        try:  # powers of two: dividing by them is exact
-            ask(
-                "set_kv_buffer with scales",
-                bench.pool.set_kv_buffer,
-                bench.layers[1],
-                loc,
-                keys.clone(),
-                values.clone(),
-                2.0,
-                0.5,
-            )
-        except SubjectError:
-            context.skip_part("the pool refuses scales of keys and values")
-            return
-        scaled = (keys / 2).to(dtype), (values * 2).to(dtype)
-        _equal(bench, 1, slots, *scaled, f"written as {other} with k_scale 2 and v_scale 0.5")
+        for k_scale, v_scale in ((2.0, 0.5), (2.0, None), (None, 0.5)):  # dividing is exact
+            try:
+                ask(
+                    "set_kv_buffer with scales",
+                    bench.pool.set_kv_buffer,
+                    bench.layers[1],
+                    loc,
+                    keys.clone(),
+                    values.clone(),
+                    k_scale,
+                    v_scale,
+                )
+            except SubjectError:
+                context.skip_part("the pool refuses scales of keys and values")
+                return
+            what = f"written as {other} with k_scale {k_scale} and v_scale {v_scale}"
+            scaled = (keys / (k_scale or 1)).to(dtype), (values / (v_scale or 1)).to(dtype)
+            _equal(bench, 1, slots, *scaled, what)
 
     _each(context, body)
 
@@ -357,8 +364,36 @@ def _pipeline(context: Context) -> None:
                     f"{name}({start + index}) of a pool that starts at layer {start} does not give "
                     f"buffer {index}",
                 )
+        if not _overrides(context):
+            return
+        keys, values = _rows(bench, 4, 20)
+        ask(
+            "set_kv_buffer with layer_id_override",
+            pool.set_kv_buffer,
+            layer,
+            loc,
+            keys,
+            values,
+            layer_id_override=start,
+        )
+        _equal(bench, 0, slots, keys, values, f"written with layer_id_override={start}, buffer 0")
 
     _each(context, body)
+
+
+def _moved(
+    bench: Bench, before: tuple[Any, Any], source: list[int], target: list[int], layer: int
+) -> None:
+    for part, was, now in zip(("keys", "values"), before, bench.raw(layer), strict=True):
+        wanted = was.clone()
+        wanted[target] = was[source]
+        wrong = [int(i) for i in (now != wanted).flatten(1).any(1).nonzero().flatten()]
+        where = "a target" if wrong and wrong[0] in target else "another"
+        expect(
+            not wrong,
+            f"after move_kv_cache {len(wrong)} {part} slots of layer {layer} are not what they "
+            f"must be; first: {where} slot ({bench.cell.label})",
+        )
 
 
 @check(
@@ -378,27 +413,17 @@ def _moves(context: Context) -> None:
         if context.subject.kv_pool is None:
             raise Inapplicable("the plugin uses SGLang's own pool")
         slots = _slots(bench, 6, 9)
-        source, target = slots[:3], slots[3:]
-        before = [bench.raw(layer) for layer in range(LAYERS)]
-        ask(
-            "move_kv_cache",
-            method,
-            bench.tensor(target, "int64"),
-            bench.tensor(source, "int64"),
-        )
-        for layer in range(LAYERS):
-            for part, was, now in zip(
-                ("keys", "values"), before[layer], bench.raw(layer), strict=True
-            ):
-                wanted = was.clone()
-                wanted[target] = was[source]
-                wrong = [int(i) for i in (now != wanted).flatten(1).any(1).nonzero().flatten()]
-                where = "a target" if wrong and wrong[0] in target else "another"
-                expect(
-                    not wrong,
-                    f"after move_kv_cache {len(wrong)} {part} slots of layer {layer} are not what "
-                    f"they must be; first: {where} slot ({cell.label})",
-                )
+        # Apart; and overlapping, as accepted tokens that close up: all is read, then written.
+        for source, target in ((slots[:3], slots[3:]), (slots[:4], slots[1:5])):
+            before = [bench.raw(layer) for layer in range(LAYERS)]
+            ask(
+                "move_kv_cache",
+                method,
+                bench.tensor(target, "int64"),
+                bench.tensor(source, "int64"),
+            )
+            for layer in range(LAYERS):
+                _moved(bench, before[layer], source, target, layer)
 
     _each(context, body)
 
@@ -419,10 +444,9 @@ def _offload(context: Context) -> None:
         if context.clause("kv-pool-mha/get_cpu_copy") is None:
             raise Inapplicable(f"SGLang {context.release} does not offload slots")
         page = cell.page_size
-        count = 2 * page
-        first = page
-        slots = [*range(first, first + count)]
-        target = [*range(first + count, first + 2 * count)]
+        pages = [[*range(n * page, (n + 1) * page)] for n in range(1, 6)]
+        slots = [*pages[2], *pages[0]]  # a request's pages come in no order
+        target = [*pages[4], *pages[1]]
         before = [bench.raw(layer) for layer in range(LAYERS)]
         kept = ask("get_cpu_copy", bench.pool.get_cpu_copy, bench.tensor(slots, "int64"))
         bench.fill(99)

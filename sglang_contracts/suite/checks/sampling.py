@@ -13,6 +13,7 @@ from sglang_contracts.suite.violation import ask, describe, expect
 ALL = 1 << 30
 """``top_k`` that keeps everything, as SGLang writes it."""
 _ROWS = 2048
+_LARGEST = 200_064
 _CLAUSES = ("sampling/temperatures", "sampling/top_ps", "sampling/top_ks")
 
 
@@ -76,6 +77,15 @@ def _ids(context: Context) -> None:
         expect(
             int(found.min()) >= 0 and int(found.max()) < vocab,
             f"sampling gives an id outside the vocabulary of {vocab}",
+        )
+    logits = torch.zeros(2, _LARGEST)  # as large as vocabularies are, the best token its last
+    logits[:, -1] = 30
+    for name, temperatures in (("greedy", [0.0] * 2), ("sampled", [0.8] * 2)):
+        drawn = _sample(context, logits, temperatures, [0.9] * 2, [20] * 2)
+        expect(
+            drawn == [_LARGEST - 1] * 2,
+            f"of a vocabulary of {_LARGEST} the last token is not given although it is by far the "
+            f"most likely one ({name})",
         )
 
 
@@ -174,10 +184,15 @@ def _top_k(context: Context) -> None:
 def _temperature(context: Context) -> None:
     import torch
 
-    base = torch.tensor([2.0, 1.0, 0.0, -1.0])
+    base = torch.tensor([2.0, 1.0, 0.0, -1.0])  # exact in every dtype
     rows = 2 * _ROWS
-    for temperature in (0.5, 1.0, 2.5):
-        logits = base.repeat(rows, 1)
+    for temperature, dtype in (
+        (0.5, torch.float32),
+        (1.0, torch.float32),
+        (2.5, torch.float32),
+        (1.5, torch.bfloat16),
+    ):
+        logits = base.repeat(rows, 1).to(dtype)
         found = _sample(context, logits, [temperature] * rows, [1.0] * rows, [ALL] * rows)
         wanted = torch.softmax(base.double() / temperature, -1).tolist()
         for token, chance in enumerate(wanted):
@@ -315,6 +330,15 @@ def _fresh(context: Context) -> None:
             f"step {index + 1} draws the same token as the first in {same} of 256 rows of 100 "
             "equally likely tokens",
         )
+    alone = context.builder.sampling_info("cpu", [1.0], [1.0], [ALL], 100)
+    drawn = {
+        int(ask("sampling one row", context.subject.sampler, logits[:1].clone(), alone)[0])
+        for _ in range(32)
+    }
+    expect(
+        len(drawn) > 8,
+        f"32 steps of a batch of one row draw {len(drawn)} of 100 equally likely tokens",
+    )
 
 
 @check(

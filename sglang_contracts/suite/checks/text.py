@@ -37,18 +37,21 @@ def _twenty(context: Context) -> None:
         fed = dict.fromkeys(range(REQUESTS), 0)
         made: dict[int, list[int]] = {number: [] for number in range(REQUESTS)}
         chunks = context.subject.capabilities.prefix_cache
+        most, full = REQUESTS // 2, False
         while waiting or running:
-            if waiting and (not running or dice.random() < 0.5):
+            if waiting and (not running or dice.random() < 0.8):
                 rows, tokens = [], list[int]()
-                for number in waiting[: dice.randint(1, 4)]:
+                for number in waiting[:most]:
                     rest = prompts[number][fed[number] :]
                     take = dice.randint(1, len(rest)) if chunks else len(rest)
                     rows.append((number, take))
                     tokens += rest[:take]
-                turn = Turn("extend", tuple(rows))
+                turn, most = Turn("extend", tuple(rows)), dice.randint(1, 4)
             else:
                 dice.shuffle(running)
-                chosen = running[: dice.randint(1, len(running))]
+                whole = not waiting and not full  # once all that are there decode together
+                chosen = running[: len(running) if whole else dice.randint(1, len(running))]
+                full = full or whole
                 turn = Turn("decode", tuple((number, 1) for number in chosen))
                 tokens = [made[number][-1] for number in chosen]
             step = bench.step(turn)

@@ -74,7 +74,7 @@ def _linear(context: Context) -> None:
     if subject.linear is None:
         raise Inapplicable("the plugin declares no 'quantization.linear'")
     generator = torch.Generator().manual_seed(4)
-    cases = ((1, 16, 8, False), (5, 32, 12, True), (7, 64, 3, True))
+    cases = ((1, 16, 8, False), (5, 32, 12, True), (7, 64, 3, True), (3, 1040, 20, True))
     dtypes = (torch.float32, torch.bfloat16)
     for (rows, width, out, with_bias), dtype in itertools.product(cases, dtypes):
         # Whole numbers whose largest is 127 in every row: quantising them is exact.

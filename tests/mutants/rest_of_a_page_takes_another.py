@@ -8,13 +8,13 @@ KILLED_BY = "allocator.counts-what-is-free"
 
 def make(reference):
     class Mutant(reference.allocator):
-        def alloc_extend(self, prefix_lens, prefix_lens_cpu, seq_lens, seq_lens_cpu, *rest):
-            slots = super().alloc_extend(
-                prefix_lens, prefix_lens_cpu, seq_lens, seq_lens_cpu, *rest
-            )
-            inside = (prefix_lens_cpu % self.page_size > 0) & (seq_lens_cpu % self.page_size == 0)
-            if slots is not None and self.page_size > 1 and bool(inside.any()):
-                self.free_pages = self.free_pages[1:]
+        def alloc_extend(self, *args, **given):
+            slots = super().alloc_extend(*args, **given)
+            if slots is not None and slots.numel() > 1 and len(self.free_pages) > 1:
+                begins = int(slots[0]) % self.page_size
+                ends = (int(slots[-1]) + 1) % self.page_size
+                if begins and not ends:
+                    self.free_pages = self.free_pages[1:]
             return slots
 
     return dataclasses.replace(reference, allocator=Mutant)

@@ -105,6 +105,8 @@ def _plain(cells: Sequence[Cell]) -> list[Run]:
             ("decode", 2),
             ("free", 1),
             ("free", 2),
+            ("extend", 4, max(1, page - 2)),
+            ("extend", 4, min(2, page)),
             ("extend", 3, 5),
         ]
         found.append(Run(tuple(ops), cell))

@@ -270,7 +270,7 @@ def _sizes(context: Context) -> None:
     def body(cell: Cell) -> None:
         with _place(context) as watch:
             bench = Bench(context, cell, device=watch.device if watch is not None else None)
-            bench.run(Turn("extend", tuple((n, 3 + 2 * n) for n in range(6))))
+            bench.run(Turn("extend", tuple((n, 3 + 2 * n) for n in range(8))))
             ask("init_cuda_graph_state", bench.backend.init_cuda_graph_state, 8, 8)
             captured = {}
             for size in (8, 4, 1):
@@ -281,6 +281,7 @@ def _sizes(context: Context) -> None:
                 (1, (4,)),
                 (8, (5, 1, 0, 4, 2, 3)),
                 (4, (1, 2, 4)),
+                (8, (7, 2, 0, 4, 6, 3, 5, 1)),
                 (1, (0,)),
                 (4, (3, 5, 1, 0)),
             ):

@@ -12,7 +12,9 @@ from sglang_contracts.suite.script import Cell, Turn
 from sglang_contracts.suite.text import MARGIN, VOCABULARY, forward, model
 from sglang_contracts.suite.violation import expect
 
-REQUESTS = 20
+REQUESTS = 26
+TOGETHER = 20
+"""As many run at once; the others come when some have left, and get their rows and pages."""
 NEW = 7
 
 
@@ -33,12 +35,15 @@ def _twenty(context: Context) -> None:
             for _ in range(REQUESTS)
         ]
         wanted = [model(cell).alone(prompt, NEW, bench.scales) for prompt in prompts]
-        waiting, running = list(range(REQUESTS)), list[int]()
+        waiting, running = list(range(TOGETHER)), list[int]()
+        later = list(range(TOGETHER, REQUESTS))
         fed = dict.fromkeys(range(REQUESTS), 0)
         made: dict[int, list[int]] = {number: [] for number in range(REQUESTS)}
         chunks = context.subject.capabilities.prefix_cache
-        most, full = REQUESTS // 2, False
-        while waiting or running:
+        most, full = TOGETHER // 2, False
+        while waiting or running or later:
+            if later and full and len(running) <= TOGETHER - len(later):
+                waiting, later = later, []
             if waiting and (not running or dice.random() < 0.8):
                 rows, tokens = [], list[int]()
                 for number in waiting[:most]:
@@ -46,7 +51,7 @@ def _twenty(context: Context) -> None:
                     take = dice.randint(1, len(rest)) if chunks else len(rest)
                     rows.append((number, take))
                     tokens += rest[:take]
-                turn, most = Turn("extend", tuple(rows)), dice.randint(1, 4)
+                turn, most = Turn("extend", tuple(rows)), dice.randint(1, 8)
             else:
                 dice.shuffle(running)
                 whole = not waiting and not full  # once all that are there decode together

@@ -281,10 +281,10 @@ def _answers(context: Context) -> None:
 
     for clause in context.contracts["platform"].clauses:
         parameters = variant(clause.parameters, context.release)
-        method = getattr(platform, clause.name, None)
-        known = clause.holds_in(context.release) and parameters is not None
-        if known and callable(method) and own(clause.name):
-            _takes(method, parameters or (), clause.id)
+        if parameters is None or not clause.holds_in(context.release) or not own(clause.name):
+            continue
+        if callable(getattr(type(platform), clause.name, None)):  # a property is not evaluated
+            _takes(getattr(platform, clause.name), parameters, clause.id)
     if own("get_available_memory"):
         pair = ask("get_available_memory(0)", platform.get_available_memory, 0)
         expect(

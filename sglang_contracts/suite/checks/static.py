@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from packaging.specifiers import SpecifierSet
 
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.violation import Inapplicable, Violation
+
+if TYPE_CHECKING:
+    from sglang_contracts.verify.finding import Report
 
 _SHOWN = 12
 
@@ -47,6 +52,7 @@ def _resolves(context: Context) -> None:
         if finding.severity is Severity.ERROR
     ]
     if not findings:
+        _everything_was_read(report)
         return
     lines = []
     for finding in findings[:_SHOWN]:
@@ -63,3 +69,11 @@ def _resolves(context: Context) -> None:
         + "\n".join(lines)
         + more
     )
+
+
+def _everything_was_read(report: Report) -> None:
+    """Raise where a file that may use SGLang was skipped: of that one nothing is known."""
+    unread = [note for note in report.notes if note.hint]  # a note that asks for something
+    if unread:
+        said = "\n".join(f"{note.text}: {note.hint}" for note in unread[:_SHOWN])
+        raise Violation(f"not all of the plugin's source could be read:\n{said}")

@@ -1,5 +1,6 @@
 """What surrounds a run has no part in its verdict, and nothing of a run outlives its parent."""
 
+import contextlib
 import json
 import os
 import signal
@@ -71,6 +72,19 @@ def gone(pid):
     return False
 
 
+@contextlib.contextmanager
+def heeded(number):
+    """What is started in it heeds a signal, also where this run was told not to (``nohup``)."""
+    if number == signal.SIGKILL:
+        yield
+        return
+    was = signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, was)
+
+
 @pytest.mark.parametrize(
     ("number", "code", "left"),
     [
@@ -93,14 +107,19 @@ def test_a_run_ends_with_its_parent(certify, tmp_path, attention, number, code, 
     folder = tmp_path / "temporary"
     folder.mkdir()
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with certify(
-        *A_RUN,
-        started=lambda *given, **named: subprocess.Popen(*given, **named, **quiet),
-        TMPDIR=str(folder),
-    ) as process:
+    with heeded(number):
+        process = certify(
+            *A_RUN,
+            started=lambda *given, **named: subprocess.Popen(*given, **named, **quiet),
+            TMPDIR=str(folder),
+        )
+    try:
         wait_for((tmp_path / "pids").exists)
         process.send_signal(number)
         assert process.wait(30) == code
+    finally:
+        process.kill()
+        process.wait()
     for pid in map(int, (tmp_path / "pids").read_text().split()):
         wait_for(lambda pid=pid: gone(pid))
     if left is not None:

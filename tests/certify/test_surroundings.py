@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -69,7 +70,11 @@ def gone(pid):
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    return False
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:  # gone meanwhile; or a system without such files, where the first question tells
+        return False
+    return state == "Z"  # it has ended, and whoever inherited it has not asked how
 
 
 @contextlib.contextmanager

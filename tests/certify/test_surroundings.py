@@ -72,7 +72,7 @@ def gone(pid):
         return True
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:  # gone meanwhile; or a system without such files, where the first question tells
+    except OSError:  # gone meanwhile, or a system without such files
         return False
     return state == "Z"  # it has ended, and whoever inherited it has not asked how
 

@@ -14,7 +14,7 @@ from sglang_contracts.suite.bench import Bench
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell, Turn
-from sglang_contracts.suite.violation import Inapplicable, expect
+from sglang_contracts.suite.violation import Inapplicable, Violation, expect
 
 
 @contextlib.contextmanager
@@ -23,6 +23,9 @@ def _counting(targets: dict[str, tuple[str, ...]]) -> Iterator[list[str]]:
 
     Yields:
         The path (``prefill`` or ``decode``) of each call, in order.
+
+    Raises:
+        Violation: A declared kernel is not there.
     """
     calls: list[str] = []
     undo = []
@@ -38,11 +41,7 @@ def _counting(targets: dict[str, tuple[str, ...]]) -> Iterator[list[str]]:
     try:
         for path, names in targets.items():
             for name in names:
-                module, _, qual = name.partition(":")
-                holder: Any = importlib.import_module(module)
-                *parents, attribute = qual.split(".")
-                for parent in parents:
-                    holder = getattr(holder, parent)
+                holder, attribute = _found(name)
                 function = getattr(holder, attribute)
                 setattr(holder, attribute, noting(path, function))
                 undo.append((holder, attribute, function))
@@ -50,6 +49,20 @@ def _counting(targets: dict[str, tuple[str, ...]]) -> Iterator[list[str]]:
     finally:
         for holder, attribute, function in reversed(undo):
             setattr(holder, attribute, function)
+
+
+def _found(name: str) -> tuple[Any, str]:
+    """Where a declared kernel (``module:Qual.name``) stands, and under which attribute."""
+    module, _, qual = name.partition(":")
+    *parents, attribute = qual.split(".")
+    try:
+        holder: Any = importlib.import_module(module)
+        for parent in parents:
+            holder = getattr(holder, parent)
+        getattr(holder, attribute)
+    except (ImportError, AttributeError) as error:
+        raise Violation(f"the declared kernel {name} cannot be found: {error}") from error
+    return holder, attribute
 
 
 @check(
@@ -66,30 +79,27 @@ def _kernels(context: Context) -> None:
         raise Inapplicable("'kernels' names only one of prefill and decode")
 
     def body(cell: Cell) -> None:
-        try:
-            counting = _counting(targets)
-            with counting as calls:
-                bench = Bench(context, cell, looks=False)
-                turns = [(Turn("extend", ((0, 5), (1, 2))), "prefill")]
-                if context.subject.capabilities.prefix_cache:
-                    turns.append((Turn("extend", ((0, 3), (2, 4))), "prefill"))
-                turns.append((Turn("decode", ((1, 1), (0, 1))), "decode"))
-                for turn, wanted in turns:
-                    calls.clear()
-                    bench.run(turn)
-                    expect(
-                        bool(calls),
-                        f"{turn.mode} calls none of the declared kernels "
-                        f"({', '.join(targets[wanted])}; {cell.label})",
-                    )
-                    other = [path for path in calls if path != wanted]
-                    expect(
-                        not other,
-                        f"{turn.mode} runs {len(other)} of {len(calls)} launches on the "
-                        f"{other[0] if other else ''} kernel ({cell.label})",
-                    )
-        except (ImportError, AttributeError) as error:
-            raise Inapplicable(f"a declared kernel cannot be found: {error}") from error
+        Bench(context, cell, looks=False)  # loads the plugin; its runtime may be there only then
+        with _counting(targets) as calls:
+            bench = Bench(context, cell, looks=False)
+            turns = [(Turn("extend", ((0, 5), (1, 2))), "prefill")]
+            if context.subject.capabilities.prefix_cache:
+                turns.append((Turn("extend", ((0, 3), (2, 4))), "prefill"))
+            turns.append((Turn("decode", ((1, 1), (0, 1))), "decode"))
+            for turn, wanted in turns:
+                calls.clear()
+                bench.run(turn)
+                expect(
+                    bool(calls),
+                    f"{turn.mode} calls none of the declared kernels "
+                    f"({', '.join(targets[wanted])}; {cell.label})",
+                )
+                other = [path for path in calls if path != wanted]
+                expect(
+                    not other,
+                    f"{turn.mode} runs {len(other)} of {len(calls)} launches on the "
+                    f"{other[0] if other else ''} kernel ({cell.label})",
+                )
 
     context.explore(context.page_cells(), None, body)
 

@@ -25,7 +25,7 @@ _MARKS = {
 }
 
 
-_FILES = ("certificate.json", "junit.xml", "certificate.html")
+_CERTIFICATE, _JUNIT, _PAGE = "certificate.json", "junit.xml", "certificate.html"
 
 
 def _a_number(_: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -239,7 +239,7 @@ def _can_be_written(out: Path, plugin: str) -> None:
     hint = "choose another --out"
     if out.is_symlink() and not out.exists():
         raise ContractsError(f"{out} is a link to what is not there", hint)
-    for name in _FILES:
+    for name in (_CERTIFICATE, _JUNIT, _PAGE):
         if (out / name).is_dir():
             raise ContractsError(f"{out / name} is a folder", hint)
     with contextlib.suppress(importlib.metadata.PackageNotFoundError, ValueError):
@@ -259,9 +259,9 @@ def _write(certificate: Certificate, out: Path) -> None:
     from sglang_contracts.certify import junit, page
     from sglang_contracts.certify.certificate import write_bytes, write_certificate
 
-    write_certificate(certificate, out / "certificate.json")
-    write_bytes(out / "junit.xml", junit.render(certificate).encode())
-    write_bytes(out / "certificate.html", page.render(certificate).encode())
+    write_certificate(certificate, out / _CERTIFICATE)
+    write_bytes(out / _JUNIT, junit.render(certificate).encode())
+    write_bytes(out / _PAGE, page.render(certificate).encode())
 
 
 def _verify(path: Path, require_passed: bool) -> int:

@@ -97,8 +97,6 @@ class Lost(Judging):
         ]
         if not relevant or any(guard.positive and guard.way_out for guard in relevant):
             return True
-        evaluator = self.timeline.checker.evaluator
-        del evaluator
         # another question of the same kind, answered differently now: the other way
         for number, check in enumerate(self.timeline.checks):
             if check.kind != "use" or check.file != case.check.file or number == case.number:

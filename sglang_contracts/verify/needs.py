@@ -27,7 +27,6 @@ NUMBER, TRUTH = "number", "truth"
 ARITHMETIC, SERIES, JOIN = "arithmetic", "series", "join"
 """What only numbers (and tensors, sets) do; a loop or ``len``; ``+`` with a list."""
 
-_SEQUENCES = frozenset({"list", "tuple", "str", "bytes", "deque"})
 _SCALARS = frozenset({"int", "float", "bool"})
 _CALCULATING = _SCALARS | {"tensor", "set"}
 

@@ -15,11 +15,12 @@ from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError, nearest, nearest_releases
 from sglang_contracts.surface import store
 from sglang_contracts.surface.frames import SHARDS, shard
-from sglang_contracts.surface.model import Call, Flag, Import, Module
+from sglang_contracts.surface.lazy import read_module
+from sglang_contracts.surface.model import Call, Flag, Module
 from sglang_contracts.surface.resolve import Resolver
 from sglang_contracts.surface.wheel import covered
 
-FORMAT = 1
+FORMAT = 2
 """Of recorded facts. A user's own packs of another format are not read."""
 
 RecordId = tuple[str, str]
@@ -36,19 +37,8 @@ _SURFACES_KEPT = 16
 """Releases whose resolved names are kept: each holds on to the modules they stand in."""
 
 
-class _Imports(msgspec.Struct, array_like=True, gc=False):
-    """The beginning of a :class:`~.model.Module`, of which only the imports are decoded."""
-
-    package: bool = False
-    classes: msgspec.Raw = msgspec.Raw()
-    functions: msgspec.Raw = msgspec.Raw()
-    values: msgspec.Raw = msgspec.Raw()
-    imports: dict[str, Import] = {}
-
-
-_MODULE = msgspec.msgpack.Decoder(Module)
-_IMPORTS = msgspec.msgpack.Decoder(_Imports)
-_SHARD = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])  # an entry is decoded when it is asked for
+SHARD = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
+"""An entry is decoded when it is asked for."""
 _CALLS = msgspec.msgpack.Decoder(dict[str, tuple[Call, ...]])
 _MODULES = msgspec.msgpack.Decoder(dict[str, tuple[str, ...]])
 _PLACES = msgspec.msgpack.Decoder(tuple[str, ...])
@@ -122,6 +112,7 @@ class Catalog:
         self._located: dict[RecordId, RecordId | None] = {}
         self._raw: _Kept[bytes] = _Kept(_RAW_KEPT)
         self._decoded: _Kept[object] = _Kept(_DECODED_KEPT)
+        self._modules: _Kept[Module] = _Kept(_DECODED_KEPT)
         self._surfaces: OrderedDict[str, Surface] = OrderedDict()
 
     @cached_property
@@ -298,6 +289,31 @@ class Catalog:
         located = {name: self.locate(release, name) for name in self.frame_names(release)}
         return {name: self.raw(record) for name, record in located.items() if record is not None}
 
+    def module(self, record: RecordId) -> Module:
+        """A module's record; the last few thousand are kept."""
+        found = self._modules.get(record)
+        if found is None:
+            release, name = record
+
+            def corrupt(why: str) -> ContractsError:
+                return self.pack(release).corrupt(f"{name}: {why}")
+
+            raw = self.raw(record)
+            found = read_module(raw, corrupt)
+            self._modules.put(record, found, len(raw))
+        return found
+
+    def difference(self, old: str, new: str) -> frozenset[str] | None:
+        """Names of the frames that differ between two releases.
+
+        None where neither is recorded against the other: then each frame is to be looked at.
+        """
+        for one, other in ((old, new), (new, old)):
+            pack = self.pack(other)
+            if pack.header.base == one:
+                return frozenset(pack.where) | pack.removed
+        return None
+
     def changed(self, release: str) -> frozenset[str]:
         """Modules whose record differs from the base's (new and removed included)."""
         pack = self.pack(release)
@@ -331,14 +347,7 @@ class Surface(Resolver):
     def module(self, name: str) -> Module | None:
         """One module's record; None where the release has none (or only a folder of that name)."""
         record = self.catalog.locate(self.release, f"m:{name}")
-        if record is None:
-            return None
-        return self.catalog.decoded(record, _MODULE)  # type: ignore[return-value]
-
-    def imports(self, name: str) -> dict[str, Import]:
-        """A module's imports alone: for looking through all modules without reading them whole."""
-        record = self.catalog.locate(self.release, f"m:{name}")
-        return {} if record is None else _IMPORTS.decode(self.catalog.raw(record)).imports
+        return None if record is None else self.catalog.module(record)
 
     def record_id(self, name: str) -> RecordId | None:
         """Equal in two releases exactly where the module's record is the same (None: not there)."""
@@ -361,7 +370,7 @@ class Surface(Resolver):
 
     def is_called_on(self, name: str, receivers: Iterable[str]) -> bool:
         """Whether this release calls ``name`` on a receiver of one of these last names."""
-        raw = self._shard("c", name).get(name)
+        raw = self._raw("c", name, name)
         # The text is searched before anything is decoded: most names are called on others.
         if raw is None or not any(each.encode() in bytes(raw) for each in receivers):
             return False
@@ -389,7 +398,7 @@ class Surface(Resolver):
         if self._by_receiver is None:
             self._by_receiver = {}
             for index in range(SHARDS):
-                for name in self._frame(f"c:{index}", _SHARD):
+                for name in self._frame(f"c:{index}", SHARD):
                     for module, form in self.callers(name):
                         per_receiver = self._by_receiver.setdefault(form.receiver, {})
                         per_receiver.setdefault(name, []).append((module, form))
@@ -404,7 +413,7 @@ class Surface(Resolver):
     def names(self) -> Iterator[str]:
         """Every name that is defined anywhere in this release."""
         for index in range(SHARDS):
-            yield from self._frame(f"n:{index}", _SHARD)
+            yield from self._frame(f"n:{index}", SHARD)
 
     @cached_property
     def _flags(self) -> dict[str, tuple[str, Flag]]:
@@ -419,8 +428,12 @@ class Surface(Resolver):
 
     def flag(self, name: str) -> Flag | None:
         """The command-line flag of that spelling (``--tp-size``)."""
-        found = self._flags.get(name)
+        found = self._flag(name)
         return found[1] if found is not None else None
+
+    def _flag(self, name: str) -> tuple[str, Flag] | None:
+        """The module that registers a flag, and the flag."""
+        return self._flags.get(name)
 
     def flags(self) -> dict[str, Flag]:
         """Every command-line flag of the release, by each of its spellings."""
@@ -436,7 +449,7 @@ class Surface(Resolver):
 
     def flag_choices(self, name: str) -> tuple[str, ...] | None:
         """Values a flag accepts; None where any is accepted or they are not known from the text."""
-        found = self._flags.get(name)
+        found = self._flag(name)
         if found is None or not found[1].choices:
             return None
         return self.strings(found[0], found[1].choices)
@@ -445,6 +458,10 @@ class Surface(Resolver):
         """Environment variables the release reads → what stands in for a deprecated one."""
         variables: dict[str, str] = self._frame("environment", _VARIABLES)
         return variables
+
+    def variable(self, name: str) -> str | None:
+        """What stands in for an environment variable if it is deprecated, else ""; None: unread."""
+        return self.environment().get(name)
 
     def registrations(self, function: str) -> dict[str, tuple[str, ...]]:
         """Keys given to a registering function (or table) → modules that do."""
@@ -460,8 +477,12 @@ class Surface(Resolver):
         return self.catalog.decoded(record, decoder)
 
     def _shard(self, kind: str, name: str) -> dict[str, msgspec.Raw]:
-        return self._frame(f"{kind}:{shard(name)}", _SHARD)  # type: ignore[no-any-return]
+        return self._frame(f"{kind}:{shard(name)}", SHARD)  # type: ignore[no-any-return]
 
     def _entry(self, kind: str, name: str, decoder: Decoder, key: str = "") -> Any:
-        raw = self._shard(kind, name).get(key or name)
+        raw = self._raw(kind, name, key or name)
         return None if raw is None else decoder.decode(raw)
+
+    def _raw(self, kind: str, name: str, key: str) -> msgspec.Raw | None:
+        """The undecoded entry ``key`` of the shard of ``name``."""
+        return self._shard(kind, name).get(key)

@@ -73,7 +73,6 @@ def read_class(node: ast.ClassDef, condition: Condition = ALWAYS) -> Class:
         classes=reader.classes,
         decorators=tuple(decorators),
         condition=condition,
-        line=node.lineno,
     )
 
 
@@ -97,27 +96,23 @@ class _ClassReader:
             if "init=False" in value:
                 keyword = False
             self.attributes[node.target.id] = Attribute(
-                annotation, value, False, condition, node.lineno, keys_of(node.value), keyword
+                annotation, value, False, condition, keys_of(node.value), keyword
             )
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 for bound, value_node in pairs(target, node.value):
                     if isinstance(bound, ast.Name):
-                        self._class_value(bound.id, value_node, condition, node.lineno)
+                        self._class_value(bound.id, value_node, condition)
 
-    def _class_value(
-        self, name: str, value: ast.expr | None, condition: Condition, line: int
-    ) -> None:
+    def _class_value(self, name: str, value: ast.expr | None, condition: Condition) -> None:
         if isinstance(value, ast.Name) and value.id in self.methods:
             self.methods[name] = self.methods[value.id]  # ``b = a``: a second name for a method
             return
-        new = Attribute(
-            "", expression.text(value, DEFAULT_LIMIT), False, condition, line, keys_of(value)
-        )
+        new = Attribute("", expression.text(value, DEFAULT_LIMIT), False, condition, keys_of(value))
         if isinstance(value, ast.Call):
             called = expression.text(value.func)
             if called in ("property", "functools.cached_property", "cached_property"):
-                self.methods[name] = Function(role=Role.PROPERTY, line=line)
+                self.methods[name] = Function(role=Role.PROPERTY)
                 return
         self.attributes.setdefault(name, new)
 
@@ -162,22 +157,17 @@ class _ClassReader:
                     statement.value,
                     expression.text(statement.annotation),
                     annotations,
-                    statement.lineno,
                 )
             elif isinstance(statement, ast.Assign):
                 for target in statement.targets:
                     for bound, value in pairs(target, statement.value):
-                        self._self_attribute(owner, bound, value, "", annotations, statement.lineno)
+                        self._self_attribute(owner, bound, value, "", annotations)
             elif isinstance(statement, ast.AugAssign):
-                self._self_attribute(
-                    owner, statement.target, None, "", annotations, statement.lineno
-                )
+                self._self_attribute(owner, statement.target, None, "", annotations)
             elif isinstance(statement, (ast.With, ast.AsyncWith)):
                 for item in statement.items:
                     if item.optional_vars is not None:
-                        self._self_attribute(
-                            owner, item.optional_vars, None, "", annotations, statement.lineno
-                        )
+                        self._self_attribute(owner, item.optional_vars, None, "", annotations)
             elif isinstance(statement, ast.Expr):
                 self._set_by_name(owner, statement)
 
@@ -188,7 +178,6 @@ class _ClassReader:
         value: ast.expr | None,
         annotation: str,
         annotations: dict[str, str],
-        line: int,
     ) -> None:
         if not (
             isinstance(target, ast.Attribute)
@@ -198,7 +187,7 @@ class _ClassReader:
             return
         if not annotation and isinstance(value, ast.Name):
             annotation = annotations.get(value.id, "")
-        new = Attribute(annotation, expression.text(value, DEFAULT_LIMIT), True, Condition(0), line)
+        new = Attribute(annotation, expression.text(value, DEFAULT_LIMIT), True, Condition(0))
         old = self.on_self.get(target.attr)
         if old is None:
             self.on_self[target.attr] = new
@@ -206,9 +195,7 @@ class _ClassReader:
             not old.annotation and old.value in ("", "None") and new.value not in ("", "None")
         ):
             # ``self.x = None`` first, the real thing later: the latter says what it is.
-            self.on_self[target.attr] = Attribute(
-                new.annotation, new.value, True, Condition(0), old.line
-            )
+            self.on_self[target.attr] = Attribute(new.annotation, new.value, True, Condition(0))
 
     def _set_by_name(self, owner: str, statement: ast.Expr) -> None:
         """``setattr(self, "x", …)`` and torch's ``self.register_buffer("x", …)``."""
@@ -229,9 +216,7 @@ class _ClassReader:
             and isinstance(holder, ast.Name)
             and holder.id == owner
         ):
-            self.on_self.setdefault(
-                name.value, Attribute("", "", True, Condition(0), statement.lineno)
-            )
+            self.on_self.setdefault(name.value, Attribute("", "", True, Condition(0)))
 
 
 def _assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

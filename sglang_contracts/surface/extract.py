@@ -8,6 +8,7 @@ each contract). Nothing is imported, nothing evaluated.
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import re
 import warnings
@@ -128,17 +129,13 @@ def _parse(source: bytes) -> tuple[list[ast.stmt], str]:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             problem = f"{type(error).__name__}: {getattr(error, 'msg', None) or error}"
         body: list[ast.stmt] = []
-        for first_line, chunk in _statements(source.decode("utf-8", "replace")):
-            try:
-                parsed = ast.parse(chunk)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
-            ast.increment_lineno(parsed, first_line - 1)
-            body += parsed.body
+        for chunk in _statements(source.decode("utf-8", "replace")):
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                body += ast.parse(chunk).body
         return body, problem
 
 
-def _statements(source: str) -> Iterator[tuple[int, str]]:
+def _statements(source: str) -> Iterator[str]:
     """Top-level chunks: each starts at a line that begins in column 0 with a word or decorator."""
     lines = source.splitlines(keepends=True)
     starts = [
@@ -149,7 +146,7 @@ def _statements(source: str) -> Iterator[tuple[int, str]]:
         and not (number and lines[number - 1].startswith("@"))
     ]
     for start, end in itertools.pairwise([*starts, len(lines)]):
-        yield start + 1, "".join(lines[start:end])
+        yield "".join(lines[start:end])
 
 
 class _Scope:
@@ -198,10 +195,10 @@ class _Scope:
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 for each, value in pairs(target, node.value):
-                    self._assign(each, "", value, condition, node.lineno)
+                    self._assign(each, "", value, condition)
         elif isinstance(node, ast.AnnAssign):
             annotation = expression.text(node.annotation)
-            self._assign(node.target, annotation, node.value, condition, node.lineno)
+            self._assign(node.target, annotation, node.value, condition)
         elif isinstance(node, ast.AugAssign):
             if isinstance(node.target, ast.Name) and node.target.id == "__all__":
                 more = strings(node.value)
@@ -243,7 +240,6 @@ class _Scope:
         annotation: str,
         value: ast.expr | None,
         condition: Condition,
-        line: int,
     ) -> None:
         if isinstance(target, ast.Subscript):
             self._module_alias(target, value)
@@ -264,7 +260,6 @@ class _Scope:
             expression.text(value, VALUE_LIMIT),
             keys_of(value),
             condition,
-            line,
         )
         old = self.values.get(target.id)
         if old is None or (not condition and old.value in ("", "None")):

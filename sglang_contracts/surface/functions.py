@@ -67,7 +67,6 @@ def read_function(
         returns=returns,
         role=role,
         condition=condition,
-        line=node.lineno,
         decorators=tuple(decorators),
         arities=arities,
         result=result,

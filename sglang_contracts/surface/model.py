@@ -11,6 +11,7 @@ depend on the Python that recorded them. An empty string means "none was written
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 import msgspec
 
@@ -112,7 +113,6 @@ class Function(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True,
     returns: str = ""
     role: Role = Role(0)
     condition: Condition = Condition(0)
-    line: int = 0
     decorators: tuple[str, ...] = ()
     """Dotted names (and arguments) of decorators that say nothing in :class:`Role`."""
     arities: tuple[int, ...] = ()
@@ -138,7 +138,6 @@ class Attribute(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True
     on_self: bool = False
     """Assigned on ``self`` in some method, not declared in the class body."""
     condition: Condition = Condition(0)
-    line: int = 0
     keys: tuple[str, ...] = ()
     """String keys of a dict display, or the strings of a list/tuple/set display: a registry."""
     keyword: bool = True
@@ -150,13 +149,12 @@ class Class(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc
 
     bases: tuple[str, ...] = ()
     kind: Kind = Kind(0)
-    attributes: dict[str, Attribute] = {}
+    attributes: Mapping[str, Attribute] = {}
     """In order of definition; those assigned on ``self`` after those of the body."""
-    methods: dict[str, Function] = {}
-    classes: dict[str, Class] = {}
+    methods: Mapping[str, Function] = {}
+    classes: Mapping[str, Class] = {}
     decorators: tuple[str, ...] = ()
     condition: Condition = Condition(0)
-    line: int = 0
 
 
 class Value(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
@@ -167,7 +165,6 @@ class Value(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc
     keys: tuple[str, ...] = ()
     """String keys of a dict display, or the strings of a list/tuple/set display: a registry."""
     condition: Condition = Condition(0)
-    line: int = 0
 
 
 class Import(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
@@ -219,10 +216,10 @@ class Module(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, g
 
     package: bool = False
     """Whether it is an ``__init__.py``."""
-    classes: dict[str, Class] = {}
-    functions: dict[str, Function] = {}
-    values: dict[str, Value] = {}
-    imports: dict[str, Import] = {}
+    classes: Mapping[str, Class] = {}
+    functions: Mapping[str, Function] = {}
+    values: Mapping[str, Value] = {}
+    imports: Mapping[str, Import] = {}
     stars: tuple[str, ...] = ()
     """Modules whose public names are imported with ``*``, in order."""
     exports: tuple[str, ...] | None = None

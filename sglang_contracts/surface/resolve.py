@@ -257,12 +257,17 @@ class Resolver:
         return out
 
     def mro(self, owner: Symbol) -> tuple[Symbol, ...]:
-        """The class and its recorded bases, in the order in which members are looked up."""
+        """The class and its recorded bases, in the order in which members are looked up.
+
+        Of a class that was found in another release the form in this one counts, if it has one.
+        """
         key = (owner.module, owner.qual)
         known = self._mros.get(key)
         if known is None:
             self._mros[key] = (owner,)  # a class that inherits from itself ends here
-            known = self._mros[key] = self._linearise(owner)
+            own = self.find(owner.module, owner.qual)
+            known = self._linearise(own if own == owner and own.node is not None else owner)
+            self._mros[key] = known
         return known
 
     def externals(self, owner: Symbol) -> tuple[str, ...]:
@@ -469,7 +474,7 @@ class Resolver:
         return msgspec.structs.replace(
             node,
             kind=node.kind | Kind.STRUCT,
-            attributes={each: declared[each] for each in ordered} | node.attributes,
+            attributes={each: declared[each] for each in ordered} | dict(node.attributes),
         )
 
     def _linearise(self, owner: Symbol) -> tuple[Symbol, ...]:

@@ -44,7 +44,7 @@ def look_up(surface: Surface, spelling: str) -> Found | None:
     if colon and head == "flag":
         return _flag(surface, rest)
     if colon and head == "env":
-        instead = surface.environment().get(rest)
+        instead = surface.variable(rest)
         if instead is None:
             return None
         return Found(f"deprecated: {instead}" if instead else "read")

@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,7 +19,7 @@ from sglang_contracts.contract.model import SURFACE_KINDS, Clause, Contract, Kin
 from sglang_contracts.contract.ranges import Range, sharp, version
 from sglang_contracts.contract.signature import signature
 from sglang_contracts.surface.catalog import Surface
-from sglang_contracts.surface.model import Flag, Function
+from sglang_contracts.surface.model import Function
 from sglang_contracts.surface.spelling import Found, exists, look_up
 from sglang_contracts.verify.finding import (
     Finding,
@@ -31,43 +30,18 @@ from sglang_contracts.verify.finding import (
     Suggestion,
     Verdict,
 )
-from sglang_contracts.verify.lens import Dependents, Lens
+from sglang_contracts.verify.lens import Lens
+from sglang_contracts.verify.memory import Dependents, Key
 from sglang_contracts.verify.mining import coverage, read_or_called
 
 if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog
-    from sglang_contracts.surface.catalog import Decoder
 
 CHECKED = SURFACE_KINDS | {Kind.OBLIGATION}
 """Kinds of clause that a surface can answer; the others are proved on running releases."""
 
 Progress = Callable[[int, int], None]
 """Called with releases done and releases in all."""
-
-
-class _ClauseLens(Lens):
-    """A lens that follows the facts looked up over a whole release (flags, readers) as well."""
-
-    def _frame(self, name: str, decoder: Decoder) -> Any:
-        key = f"frame:{name}"
-        self.touch(key)
-        if key not in self._seen:
-            self._seen[key] = self._state(key)
-        return super()._frame(name, decoder)
-
-    @property
-    def _flags(self) -> dict[str, tuple[str, Flag]]:
-        self.touch("frame:flags")  # the table itself is kept: who asks again stands on it as well
-        table: dict[str, tuple[str, Flag]] = self.__dict__.get("_flag_table", {})
-        if not table or self.__dict__.get("_flag_release") != self.release:
-            table = vars(Surface)["_flags"].func(self)
-            self.__dict__.update(_flag_table=table, _flag_release=self.release)
-        return table
-
-    def _state(self, name: str) -> object:
-        if name.startswith("frame:"):
-            return self.catalog.locate(self.release, name[6:])
-        return super()._state(name)
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -81,15 +55,10 @@ class Proposal(msgspec.Struct, frozen=True):
     """No recorded release has it: the clause is to be removed."""
 
 
-_MEMBER = re.compile(r"([\w.]+:[\w.]+)\.(\w+)")
-
-
 class Facts:
     """What the surfaces answer to clauses, over releases in a row.
 
-    Most clauses are on members of a few hundred classes: for those the class's members are looked
-    up once. An answer is worked out again only where a module it stands on has changed; on which
-    members a class has it stands by name, since a class's module changes far more often than they.
+    An answer is worked out again only where a definition it stands on has changed.
 
     Args:
         catalog: All recorded releases.
@@ -97,34 +66,22 @@ class Facts:
     """
 
     def __init__(self, catalog: Catalog, release: str) -> None:
-        self.lens = _ClauseLens(catalog, release)
-        self._plans: dict[str, tuple[tuple[str, str], ...] | None] = {}
+        self.lens = Lens(catalog, release)
         self._holds: dict[tuple[str, ...], bool] = {}
-        self._members: dict[str, frozenset[str] | None] = {}
 
     @property
     def release(self) -> str:
         """The release at hand."""
         return self.lens.release
 
-    def move(self, release: str) -> frozenset[str]:
+    def move(self, release: str) -> frozenset[Key]:
         """Go on to another release.
 
         Returns:
             What answers stood on and is not what it was.
         """
         self._holds.clear()
-        changed = set(self.lens.move(release))
-        for owner, was in self._members.items():
-            now = self._look_up_members(owner)
-            if now is was or now == was:
-                continue
-            self._members[owner] = now
-            if now is None or was is None:
-                changed.add(f"class:{owner}")
-            else:
-                changed |= {f"member:{owner}.{name}" for name in now ^ was}
-        return frozenset(changed)
+        return self.lens.move(release)
 
     def expected(self, clause: Clause) -> bool:
         """Whether the clause's range says that the release has its subject."""
@@ -135,22 +92,7 @@ class Facts:
 
     def present(self, clause: Clause) -> bool:
         """Whether the release has the clause's subject, under any of its spellings."""
-        if clause.id not in self._plans:
-            self._plans[clause.id] = _plan(clause)
-        plan = self._plans[clause.id]
-        if plan is not None:
-            for owner, name in plan:
-                members = self._members_of(owner)
-                self.lens.touch(f"class:{owner}")
-                if members is None:
-                    break  # no class of this release: it may still be a module, or come by an alias
-                self.lens.touch(f"member:{owner}.{name}")
-                if name in members:
-                    return True
-            else:
-                return False
-        found: bool = self.lens.once(("found", clause.id), lambda: is_there(clause, self.lens))
-        return found
+        return is_there(clause, self.lens)
 
     def any_value(self, clause: Clause) -> bool:
         """Whether the release has the flag, but does not say in its text which values it takes."""
@@ -169,39 +111,11 @@ class Facts:
         found: bool = self.lens.once(("has", spelling), lambda: exists(self.lens, spelling))
         return found
 
-    def _members_of(self, owner: str) -> frozenset[str] | None:
-        """Names a class has; None where the release has no such class."""
-        if owner not in self._members:
-            # Looked up apart: who asks stands on one member's name, not on the class's modules.
-            frames, self.lens.frames = self.lens.frames, []
-            try:
-                self._members[owner] = self._look_up_members(owner)
-            finally:
-                self.lens.frames = frames
-        return self._members[owner]
-
-    def _look_up_members(self, owner: str) -> frozenset[str] | None:
-        def work() -> frozenset[str] | None:
-            symbol = self.lens.parse(owner)
-            if symbol is None or symbol.kind != "class":
-                return None
-            return frozenset(self.lens.member_names(symbol))
-
-        return self.lens.once(("members", owner), work)
-
     def _parameters(self, clause: Clause) -> tuple[str, tuple[str, ...]] | None:
         found = next(filter(None, map(self.lens.parse, clause.symbols)), None)
         if found is None or not isinstance(found.node, Function):
             return None
         return found.name, signature(found.node, found.owner is not None)
-
-
-def _plan(clause: Clause) -> tuple[tuple[str, str], ...] | None:
-    """Class and member of each spelling, where all of them are members."""
-    if clause.kind is Kind.OBLIGATION:
-        return None
-    matches = [_MEMBER.fullmatch(spelling) for spelling in clause.symbols]
-    return tuple((match[1], match[2]) for match in matches if match) if all(matches) else None
 
 
 def verify_contracts(
@@ -297,7 +211,7 @@ class _Answers:
         self._checked = checked
         self._facts = facts
         self._wrong: dict[int, Finding] = {}
-        self._dependents = Dependents()
+        self._dependents: Dependents[int] = Dependents()
         self._bounds: dict[str, set[int]] = {}
         for number, (_, clause) in enumerate(checked):
             for bound in _versions(clause):

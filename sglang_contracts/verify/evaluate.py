@@ -14,6 +14,7 @@ from sglang_contracts.surface.model import (
 )
 from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.coverage import Coverage
+from sglang_contracts.verify.memory import Key
 from sglang_contracts.verify.values import (
     NOTHING,
     Alternative,
@@ -33,44 +34,34 @@ _OF_CONTAINERS = frozenset({"get", "pop", "popleft", "setdefault", "values", "it
 class Evaluator(Coverage):
     """Works out nodes in one release after the other; see :meth:`move`."""
 
-    def move(self, release: str) -> frozenset[str]:
-        """Go to another release; what is forgotten is only what stands on changed modules."""
-        changed = self.lens.move(release)
-        for name in changed:
-            for node in self._by_module.pop(name, ()):
-                self._memo.pop(node, None)
-                self._deps.pop(node, None)
-        # what depends on the release's number alone
-        for node in self._by_module.pop("release", ()):
-            self._memo.pop(node, None)
-            self._deps.pop(node, None)
-        return changed
+    def move(self, release: str) -> frozenset[Key]:
+        """Go to another release; what is forgotten is only what stands on what changed."""
+        return self.lens.move(release)
 
     def value(self, index: int, node: int) -> Value:
         """What a node is in the present release."""
         if node == 0:
             return NOTHING
-        key = (index, node)
-        held = self._memo.get(key)
+        memory = self.lens.memory
+        key = ("node", index, node)
+        held: Value | None = memory.held(key)
         if held is not None:
-            frames = self.lens.frames
-            if frames:
-                frames[-1] |= self._deps[key]
             return held
-        if key in self._active or len(self._active) > _DEEPEST:
+        at = (index, node)
+        if at in self._active or len(self._active) > _DEEPEST:
             return NOTHING
-        self._active.add(key)
+        self._active.add(at)
         try:
-            found, names = self.lens.track(
+            found, names = memory.track(
                 lambda: self._work(index, self.files[index].nodes[node], node)
             )
         finally:
-            self._active.discard(key)
+            self._active.discard(at)
         if not self._active or found.alternatives:
-            self._memo[key] = found
-            self._deps[key] = names
-            for name in names:
-                self._by_module.setdefault(name, set()).add(key)
+            memory.keep(key, found, names)
+            memory.touch(key)
+        else:
+            memory.stand_on(names)  # cut short, maybe: whoever asks next may learn more
         return found
 
     def union(self, values: Sequence[Value]) -> Value:

@@ -9,11 +9,11 @@ from sglang_contracts.surface.resolve import Symbol
 
 def derived(surface: Surface, base: Symbol) -> list[Symbol]:
     """Classes of a release that derive from a base, as far as its methods lead to them."""
-    node = base.node
-    if not isinstance(node, Class):
+    here = surface.find(base.module, base.qual)
+    if here is None or not isinstance(here.node, Class):
         return []
     found: dict[Symbol, None] = {}
-    for name in node.methods:
+    for name in here.node.methods:
         if name.startswith("__"):
             continue
         for place in surface.places(name):

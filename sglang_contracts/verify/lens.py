@@ -1,44 +1,34 @@
 """A release looked at with a record of what was looked at.
 
 :class:`Lens` answers as :class:`~sglang_contracts.surface.Surface` does and remembers, for each
-answer, the modules it stands on. In the next release only answers that stand on a module that
-changed are worked out again: a check over all releases costs little more than one over a single
-release.
+answer, on which definitions it stands. In the next release only answers are worked out again that
+stand on a definition that changed: a check over all releases costs little more than one over a
+single release.
+
+The ground that answers stand on, by its keys (see :mod:`~sglang_contracts.verify.memory`):
+``module``, for whether it is there, what it exports and what it stars; ``(module, name)`` and
+``(module, class, member)``, for a definition (``*``: for the names of all); ``("fact", …)``, for
+what is looked up over a whole release (calls, places, flags); ``"release"``, for its number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from sglang_contracts.surface.catalog import Catalog, Surface
+import msgspec
+
+from sglang_contracts.surface.catalog import SHARD, Catalog, Surface
 from sglang_contracts.surface.frames import shard
-from sglang_contracts.surface.model import Call, Module
+from sglang_contracts.surface.model import Call, Flag, Module
 from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.verify.memory import Key, Memory
+from sglang_contracts.verify.tracked import TrackedModule
 
 T = TypeVar("T")
-Key = tuple[Any, ...]
-_NOTHING: frozenset[str] = frozenset()
 _NEVER = object()
-
-
-class Dependents:
-    """Which numbered answers stand on what."""
-
-    def __init__(self) -> None:
-        self._on: dict[str, set[int]] = {}
-
-    def note(self, number: int, names: Iterable[str]) -> None:
-        """An answer stands on these."""
-        for name in names:
-            self._on.setdefault(name, set()).add(number)
-
-    def take(self, names: Iterable[str]) -> set[int]:
-        """The answers that stand on any of these; they are to be worked out, and noted, again."""
-        found: set[int] = set()
-        for name in names:
-            found |= self._on.pop(name, set())
-        return found
+_FLAGS, _ENVIRONMENT, _REGISTRATIONS = "flags", "environment", "registrations"
 
 
 class Lens(Surface):
@@ -46,136 +36,140 @@ class Lens(Surface):
 
     def __init__(self, catalog: Catalog, release: str) -> None:
         super().__init__(catalog, release)
-        self.frames: list[set[str]] = []
-        """What the answers being worked out stand on, innermost last."""
-        self._answers: dict[Key, Any] = {}
-        self._deps: dict[Key, frozenset[str]] = {}
-        self._sets: dict[frozenset[str], frozenset[str]] = {}
-        self._by_module: dict[str, set[Key]] = {}
-        self._seen: dict[str, object] = {}
-        self._modules: dict[str, Module | None] = {}
-        self._indexed: dict[str, Any] = {}
-        """What indices over all modules say of a name: ``calls:name``, ``places:name``."""
+        self.memory = Memory()
+        self.touch = self.memory.touch
+        self.track = self.memory.track
+        self.once = self.memory.once
+        self._modules: dict[str, TrackedModule] = {}
+        self._folders: dict[str, bool] = {}
+        """Names asked for that are no modules: whether there is a folder of modules."""
+        self._facts: defaultdict[str, dict[tuple[str, ...], object]] = defaultdict(dict)
+        """By frame: what was looked up in it."""
 
-    # -- tracking ----------------------------------------------------------------------------------
-
-    def touch(self, name: str) -> None:
-        """The answer being worked out stands on this module (or index)."""
-        if self.frames:
-            self.frames[-1].add(name)
-
-    def track(self, work: Callable[[], T]) -> tuple[T, frozenset[str]]:
-        """An answer, and the modules it stands on."""
-        self.frames.append(set())
-        try:
-            answer = work()
-        finally:
-            found = self.intern(self.frames.pop())
-        if self.frames:
-            self.frames[-1] |= found
-        return answer, found
-
-    def intern(self, names: Iterable[str]) -> frozenset[str]:
-        """One object for equal sets: many answers stand on the same modules."""
-        found = frozenset(names)
-        return self._sets.setdefault(found, found)
-
-    def once(self, key: Key, work: Callable[[], T]) -> T:
-        """An answer, worked out again only after a module it stands on has changed."""
-        held = self._answers.get(key, _NEVER)
-        if held is not _NEVER:
-            if self.frames:
-                self.frames[-1] |= self._deps[key]
-            return held  # type: ignore[no-any-return]
-        answer, names = self.track(work)
-        self._answers[key] = answer
-        self._deps[key] = names
-        for name in names:
-            self._by_module.setdefault(name, set()).add(key)
-        return answer
-
-    def move(self, release: str) -> frozenset[str]:
+    def move(self, release: str) -> frozenset[Key]:
         """Look at another release.
 
         Returns:
-            Names of the modules looked at so far that are not what they were.
+            Keys of what was looked at so far and is not what it was, and of the answers that stood
+            on it.
         """
         if release == self.release:
-            return _NOTHING
-        self.release = release
-        for cached in ("_names", "_flags"):
-            self.__dict__.pop(cached, None)
+            return frozenset()
+        before, self.release = self.release, release
+        frames = self.catalog.difference(before, release)
+        if frames is None or _FLAGS in frames:
+            self.__dict__.pop("_flags", None)
+        self.__dict__.pop("_names", None)
         self._ordered = None
         self._by_receiver = None
         self._tops.clear()
         self._mros.clear()
         self._types.clear()
-        changed = set()
-        for name, was in self._seen.items():
-            now = self._state(name)
-            if now != was:
-                changed.add(name)
-                self._seen[name] = now
-        # names of one shard together: it is decoded once
-        for index in sorted(self._indexed, key=lambda each: shard(each.partition(":")[2])):
-            found = self._look_up(index)
-            if found != self._indexed[index]:
-                changed.add(index)
-                self._indexed[index] = found
-        for name in changed:
-            self._modules.pop(name, None)
-            for key in self._by_module.pop(name, ()):
-                self._answers.pop(key, None)
-                self._deps.pop(key, None)
-                if key[0] == "mro":
-                    self._externals.pop((key[1], key[2]), None)
-        return frozenset(changed)
+        changed = self.memory.forget(
+            {"release", *self._moved_modules(before, frames), *self._moved_facts(frames)}
+        )
+        for key in changed:
+            if isinstance(key, tuple) and key[0] == "mro":
+                self._externals.pop((key[1], key[2]), None)
+        return changed
 
-    def _state(self, name: str) -> object:
-        """What a module is in this release: its record, or whether a folder of modules is there."""
-        record = self.catalog.locate(self.release, f"m:{name}")
-        return record if record is not None else self.is_package(name)
+    def _moved_modules(self, before: str, frames: frozenset[str] | None) -> set[Key]:
+        moved: set[Key] = set()
+        for name in self._changed_among([*self._modules, *self._folders], before, frames):
+            record = super().module(name)
+            tracked = self._modules.get(name)
+            if tracked is None:
+                if record is not None:
+                    del self._folders[name]
+                    moved.add(name)
+            elif record is not None:
+                moved |= tracked.move(record)
+            else:
+                moved |= self._modules.pop(name).everything()
+        for name, was in self._folders.items():
+            now = self._folders[name] = self.is_package(name)
+            if now != was:
+                moved.add(name)
+        return moved
+
+    def _changed_among(
+        self, names: Iterable[str], before: str, frames: frozenset[str] | None
+    ) -> list[str]:
+        if frames is not None:
+            return [name for name in names if f"m:{name}" in frames]
+        locate, release = self.catalog.locate, self.release
+        return [n for n in names if locate(before, f"m:{n}") != locate(release, f"m:{n}")]
+
+    def _moved_facts(self, frames: frozenset[str] | None) -> set[Key]:
+        moved: set[Key] = set()
+        for frame, held in self._facts.items():
+            if frames is not None and frame not in frames:
+                continue
+            for key, was in held.items():
+                now = held[key] = self._look_up(frame, key[-1])
+                if now != was:
+                    moved.add(key)
+        return moved
 
     # -- what a Surface answers, tracked -----------------------------------------------------------
 
     def module(self, name: str) -> Module | None:
         """As :class:`Surface` answers, tracked."""
-        if self.frames:
-            self.frames[-1].add(name)
-        if name in self._modules:
-            return self._modules[name]
-        if name not in self._seen:
-            self._seen[name] = self._state(name)
-        found = self._modules[name] = super().module(name)
-        return found
+        self.touch(name)
+        found = self._modules.get(name)
+        if found is not None:
+            return found.view
+        if name in self._folders:
+            return None
+        record = super().module(name)
+        if record is None:
+            self._folders[name] = self.is_package(name)
+            return None
+        found = self._modules[name] = TrackedModule(self.memory, name, record)
+        return found.view
 
     def has_module(self, name: str) -> bool:
         """As :class:`Surface` answers, tracked."""
-        if self.frames:
-            self.frames[-1].add(name)
-        state = self._seen.get(name, _NEVER)
-        if state is _NEVER:
-            state = self._seen[name] = self._state(name)
-        return bool(state)
+        return self.module(name) is not None or self._folders[name]
 
-    def _look_up(self, key: str) -> Any:
-        kind, _, name = key.partition(":")
-        return super().callers(name) if kind == "calls" else super().places(name)
-
-    def _index(self, key: str) -> Any:
+    def _fact(self, frame: str, name: str) -> Any:
+        key = ("fact", frame, name)
         self.touch(key)
-        found = self._indexed.get(key, _NEVER)
-        if found is _NEVER:
-            found = self._indexed[key] = self._look_up(key)
-        return found
+        held = self._facts[frame]
+        if key not in held:
+            held[key] = self._look_up(frame, name)
+        return held[key]
+
+    def _look_up(self, frame: str, name: str) -> object:
+        if frame == _FLAGS:
+            return super()._flag(name)
+        if frame == _ENVIRONMENT:
+            return super().variable(name)
+        if frame == _REGISTRATIONS:
+            return super().registrations(name)
+        return self._frame(frame, SHARD).get(name)
+
+    def _raw(self, kind: str, name: str, key: str) -> msgspec.Raw | None:
+        return self._fact(f"{kind}:{shard(name)}", key)  # type: ignore[no-any-return]
+
+    def _flag(self, name: str) -> tuple[str, Flag] | None:
+        return self._fact(_FLAGS, name)  # type: ignore[no-any-return]
+
+    def variable(self, name: str) -> str | None:
+        """As :class:`Surface` answers, tracked."""
+        return self._fact(_ENVIRONMENT, name)  # type: ignore[no-any-return]
+
+    def registrations(self, function: str) -> dict[str, tuple[str, ...]]:
+        """As :class:`Surface` answers, tracked."""
+        return self._fact(_REGISTRATIONS, function)  # type: ignore[no-any-return]
 
     def callers(self, name: str) -> list[tuple[str, Call]]:
         """As :class:`Surface` answers, tracked."""
-        return self._index(f"calls:{name}")  # type: ignore[no-any-return]
+        return self.once(("callers", name), lambda: super(Lens, self).callers(name))
 
     def places(self, name: str) -> tuple[str, ...]:
         """As :class:`Surface` answers, tracked."""
-        return self._index(f"places:{name}")  # type: ignore[no-any-return]
+        return self.once(("places", name), lambda: super(Lens, self).places(name))
 
     def find(self, module: str, dotted: str = "") -> Symbol | None:
         """As :class:`Surface` answers, tracked."""
@@ -204,7 +198,7 @@ class Lens(Surface):
         if own is not None:
             return own
         key = ("top", module, name)
-        if key in self._answers or not seen:
+        if not seen or self.memory.has(key):
             return self.once(key, lambda: super(Lens, self)._top(module, name, seen))
         # inside a cycle of stars an answer may be partial: it is not kept
         self._tops.pop((module, name), None)
@@ -212,12 +206,7 @@ class Lens(Surface):
 
     def mro(self, owner: Symbol) -> tuple[Symbol, ...]:
         """As :class:`Surface` answers, tracked."""
-
-        def work() -> tuple[Symbol, ...]:
-            self.touch(owner.module)  # the class came with its node: it was looked at before
-            return super(Lens, self).mro(owner)
-
-        return self.once(("mro", owner.module, owner.qual), work)
+        return self.once(("mro", owner.module, owner.qual), lambda: super(Lens, self).mro(owner))
 
     def annotation_type(self, module: str, text: str) -> tuple[Symbol, ...]:
         """As :class:`Surface` answers, tracked."""

@@ -38,9 +38,6 @@ class Links:
         self.known_as = known_as
         self.distinctive = distinctive or {}
         self.files = plugin.files
-        self._memo: dict[Node, Value] = {}
-        self._deps: dict[Node, frozenset[str]] = {}
-        self._by_module: dict[str, set[Node]] = {}
         self._active: set[Node] = set()
         self._asking: set[tuple[int, int, str]] = set()
         self._returning: set[str] = set()

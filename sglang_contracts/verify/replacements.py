@@ -57,6 +57,8 @@ class Replacements(Forms):
         before, after = self.catalog.surface(old), self.catalog.surface(new)
         if not qual:
             return self._of_module(module, before, after) if forward else None
+        if found is not None:
+            found = before.find(found.module, found.qual) or found
         if "." in qual and found is not None and found.owner is not None:
             return self.of_member(found, old, new)
         if found is not None and found.kind == "module":

@@ -6,12 +6,12 @@ costs only what changed in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from sglang_contracts.verify.checks import Check, Checker, Reach, outcome_of
-from sglang_contracts.verify.lens import Dependents
+from sglang_contracts.verify.memory import Dependents, Key
 from sglang_contracts.verify.outcome import OK, Outcome, Status
 
 _RUNS = Reach(True)
@@ -73,13 +73,13 @@ class Timeline:
 
     def _run(self, numbers: Sequence[int], indices: Sequence[int]) -> None:
         evaluator = self.checker.evaluator
-        dependents = Dependents()
+        dependents: Dependents[int] = Dependents()
         current: dict[int, Entry] = {}
         of_clauses: set[int] = set()
         for index in indices:
             changed = evaluator.move(self.releases[index])
             self.checker.moved()
-            todo = dependents.take(("release", *changed)) if current else set(numbers)
+            todo = dependents.take(changed) if current else set(numbers)
             for number in sorted(todo):
                 entry, names = self._tracked(number)
                 current[number] = entry
@@ -91,7 +91,7 @@ class Timeline:
             for number in of_clauses:
                 self._entries[number][index] = self._dated(number, index, current[number])
 
-    def _tracked(self, number: int) -> tuple[Entry, frozenset[str]]:
+    def _tracked(self, number: int) -> tuple[Entry, Collection[Key]]:
         return self.checker.lens.track(lambda: self._entry(number))
 
     def _entry(self, number: int) -> Entry:

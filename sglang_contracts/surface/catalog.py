@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -14,6 +15,7 @@ from packaging.version import Version
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError, nearest, nearest_releases
 from sglang_contracts.surface import store
+from sglang_contracts.surface.changes import FLAGS, SERVER, by_name, changes
 from sglang_contracts.surface.frames import SHARDS, shard
 from sglang_contracts.surface.lazy import read_module
 from sglang_contracts.surface.model import Call, Flag, Module
@@ -43,7 +45,6 @@ _CALLS = msgspec.msgpack.Decoder(dict[str, tuple[Call, ...]])
 _MODULES = msgspec.msgpack.Decoder(dict[str, tuple[str, ...]])
 _PLACES = msgspec.msgpack.Decoder(tuple[str, ...])
 _REGISTRATIONS = msgspec.msgpack.Decoder(dict[str, dict[str, tuple[str, ...]]])
-_FLAGS = msgspec.msgpack.Decoder(list[tuple[str, Flag]])
 _VARIABLES = msgspec.msgpack.Decoder(dict[str, str])
 
 
@@ -293,26 +294,37 @@ class Catalog:
         """A module's record; the last few thousand are kept."""
         found = self._modules.get(record)
         if found is None:
-            release, name = record
-
-            def corrupt(why: str) -> ContractsError:
-                return self.pack(release).corrupt(f"{name}: {why}")
-
             raw = self.raw(record)
-            found = read_module(raw, corrupt)
+            found = read_module(raw, self._corrupt(record))
             self._modules.put(record, found, len(raw))
         return found
 
-    def difference(self, old: str, new: str) -> frozenset[str] | None:
-        """Names of the frames that differ between two releases.
+    def _corrupt(self, record: RecordId) -> Callable[[str], ContractsError]:
+        return lambda why: self.pack(record[0]).corrupt(f"{record[1]}: {why}")
 
-        None where neither is recorded against the other: then each frame is to be looked at.
+    def difference(
+        self, old: str, new: str, among: Collection[str]
+    ) -> dict[str, tuple[str, ...] | None]:
+        """Of these frames those that differ between two releases, and the names in them that do.
+
+        None stands for all of them: only one of the releases has the frame. For the names see
+        :mod:`~sglang_contracts.surface.changes`.
         """
         for one, other in ((old, new), (new, old)):
             pack = self.pack(other)
             if pack.header.base == one:
-                return frozenset(pack.where) | pack.removed
-        return None
+                names = pack.changes()
+                every = itertools.chain(pack.where, pack.removed)
+                return {frame: names.get(frame) for frame in every if frame in among}
+        differing: dict[str, tuple[str, ...] | None] = {}
+        for frame in among:
+            was, now = self.locate(old, frame), self.locate(new, frame)
+            if was is None or now is None:
+                if was != now:
+                    differing[frame] = None
+            elif was != now:
+                differing[frame] = changes(frame, self.raw(was), self.raw(now), self._corrupt(now))
+        return differing
 
     def changed(self, release: str) -> frozenset[str]:
         """Modules whose record differs from the base's (new and removed included)."""
@@ -417,14 +429,7 @@ class Surface(Resolver):
 
     @cached_property
     def _flags(self) -> dict[str, tuple[str, Flag]]:
-        flags: dict[str, tuple[str, Flag]] = {}
-        for module, flag in self._frame("flags", _FLAGS):
-            # The server's own parser wins over a benchmark's flag of the same name.
-            ours = module.startswith(("sglang.srt.server_args", "sglang.srt.arg_groups"))
-            for name in flag.names:
-                if name not in flags or ours:
-                    flags[name] = (module, flag)
-        return flags
+        return by_name(self._frame("flags", FLAGS))
 
     def flag(self, name: str) -> Flag | None:
         """The command-line flag of that spelling (``--tp-size``)."""
@@ -442,9 +447,7 @@ class Surface(Resolver):
     def server_flags(self) -> dict[str, Flag]:
         """Flags of the server (``ServerArgs``) alone."""
         return {
-            name: flag
-            for name, (module, flag) in self._flags.items()
-            if module.startswith(("sglang.srt.server_args", "sglang.srt.arg_groups"))
+            name: flag for name, (module, flag) in self._flags.items() if module.startswith(SERVER)
         }
 
     def flag_choices(self, name: str) -> tuple[str, ...] | None:

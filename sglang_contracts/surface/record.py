@@ -15,6 +15,7 @@ from packaging.version import Version
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.surface import obtain, store
 from sglang_contracts.surface.catalog import Catalog
+from sglang_contracts.surface.changes import changes
 from sglang_contracts.surface.extract import extract
 from sglang_contracts.surface.frames import encode, frames
 from sglang_contracts.surface.model import Module, Usage
@@ -95,15 +96,21 @@ def write_pack(
     base_frames: Mapping[str, bytes] | None = None,
 ) -> store.Header:
     """Write ``<release>.surface`` into ``folder``; the same wheel and base give the same bytes."""
+    own, known = frames(modules), base_frames or {}
     return store.write(
         folder / f"{wheel.version}{store.SUFFIX}",
-        frames(modules),
+        own,
         release=wheel.version,
         wheel=wheel.path.name,
         sha256=wheel.sha256(),
         base=base,
         base_digest=base_digest,
-        base_frames=base_frames,
+        base_frames=known,
+        changes={
+            name: changes(name, known[name], raw, ContractsError)
+            for name, raw in own.items()
+            if name in known and known[name] != raw
+        },
         problems={name: module.problem for name, (module, _) in modules.items() if module.problem},
     )
 

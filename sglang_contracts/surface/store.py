@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import zstandard
 
 MAGIC = b"SGLSURF1"
+_CHANGES = msgspec.msgpack.Decoder(dict[str, tuple[str, ...]])
 SUFFIX = ".surface"
 _LEVEL = 19
 _MAX_PACK = 256 * 2**20
@@ -64,6 +65,8 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     removed: tuple[str, ...] = ()
     problems: dict[str, str] = {}
     """Modules that could only be read in part, and why."""
+    changes: bytes = b""
+    """Frames of the base that differ → names in them that do; decoded when it is asked for."""
 
 
 class Pack:
@@ -95,6 +98,18 @@ class Pack:
         if offset != len(data):
             raise self.corrupt(f"it has {len(data):,} bytes where its header says {offset:,}")
         self.removed = frozenset(self.header.removed)
+
+    def changes(self) -> dict[str, tuple[str, ...]]:
+        """Frames that the base has in another form → the names in them that differ.
+
+        Decoded each time: a walk over releases asks for it once, and it is large.
+        """
+        if not self.header.changes:
+            return {}
+        try:
+            return _CHANGES.decode(self.header.changes)
+        except msgspec.MsgspecError as error:
+            raise self.corrupt(f"its list of changes is damaged ({error})") from None
 
     def corrupt(self, why: str) -> ContractsError:
         """The error to raise where something about this file is wrong."""
@@ -130,9 +145,12 @@ def write(
     base: str = "",
     base_digest: str = "",
     base_frames: Mapping[str, bytes] | None = None,
+    changes: Mapping[str, tuple[str, ...]] | None = None,
     problems: Mapping[str, str] | None = None,
 ) -> Header:
     """Write a release's frames, atomically, as a pack against ``base_frames``.
+
+    ``changes`` says of frames that ``base_frames`` has in another form which names in them differ.
 
     Returns:
         The header written.
@@ -159,6 +177,7 @@ def write(
         frames=tuple(entries),
         removed=tuple(sorted(name for name in known if name not in frames)),
         problems=dict(sorted((problems or {}).items())),
+        changes=msgspec.msgpack.encode(dict(sorted((changes or {}).items()))),
     )
     packed = _compressor(b"").compress(msgspec.msgpack.encode(header))
     write_atomically(path, MAGIC + len(packed).to_bytes(4, "big") + packed + b"".join(chunks))

@@ -6,9 +6,9 @@ stand on a definition that changed: a check over all releases costs little more 
 single release.
 
 The ground that answers stand on, by its keys (see :mod:`~sglang_contracts.verify.memory`):
-``module``, for whether it is there, what it exports and what it stars; ``(module, name)`` and
-``(module, class, member)``, for a definition (``*``: for the names of all); ``("fact", …)``, for
-what is looked up over a whole release (calls, places, flags); ``"release"``, for its number.
+``module``, for whether it is there, what it exports and what it stars; ``(module, name)``, for a
+definition or a member (see :mod:`~sglang_contracts.surface.changes`); ``("fact", frame, name)``,
+for what is looked up over a whole release (calls, places, flags); ``"release"``, for its number.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sglang_contracts.verify.memory import Key, Memory
 from sglang_contracts.verify.tracked import TrackedModule
 
 T = TypeVar("T")
-_NEVER = object()
+_MODULE = "m:"
 _FLAGS, _ENVIRONMENT, _REGISTRATIONS = "flags", "environment", "registrations"
 
 
@@ -43,8 +43,10 @@ class Lens(Surface):
         self._modules: dict[str, TrackedModule] = {}
         self._folders: dict[str, bool] = {}
         """Names asked for that are no modules: whether there is a folder of modules."""
-        self._facts: defaultdict[str, dict[tuple[str, ...], object]] = defaultdict(dict)
+        self._facts: defaultdict[str, dict[str, object]] = defaultdict(dict)
         """By frame: what was looked up in it."""
+        self._frames: set[str] = set()
+        """Names of the frames that were looked at."""
 
     def move(self, release: str) -> frozenset[Key]:
         """Look at another release.
@@ -55,9 +57,9 @@ class Lens(Surface):
         """
         if release == self.release:
             return frozenset()
-        before, self.release = self.release, release
-        frames = self.catalog.difference(before, release)
-        if frames is None or _FLAGS in frames:
+        differing = self.catalog.difference(self.release, release, self._frames)
+        self.release = release
+        if _FLAGS in differing:
             self.__dict__.pop("_flags", None)
         self.__dict__.pop("_names", None)
         self._ordered = None
@@ -65,51 +67,38 @@ class Lens(Surface):
         self._tops.clear()
         self._mros.clear()
         self._types.clear()
-        changed = self.memory.forget(
-            {"release", *self._moved_modules(before, frames), *self._moved_facts(frames)}
-        )
+        moved: set[Key] = {"release"}
+        for frame, names in differing.items():
+            if frame.startswith(_MODULE):
+                moved |= self._moved_module(frame[len(_MODULE) :], names)
+            else:
+                moved |= self._moved_facts(frame, names)
+        for name, was in self._folders.items():
+            now = self._folders[name] = self.is_package(name)
+            if now != was:
+                moved.add(name)
+        changed = self.memory.forget(moved)
         for key in changed:
             if isinstance(key, tuple) and key[0] == "mro":
                 self._externals.pop((key[1], key[2]), None)
         return changed
 
-    def _moved_modules(self, before: str, frames: frozenset[str] | None) -> set[Key]:
-        moved: set[Key] = set()
-        for name in self._changed_among([*self._modules, *self._folders], before, frames):
-            record = super().module(name)
-            tracked = self._modules.get(name)
-            if tracked is None:
-                if record is not None:
-                    del self._folders[name]
-                    moved.add(name)
-            elif record is not None:
-                moved |= tracked.move(record)
-            else:
-                moved |= self._modules.pop(name).everything()
-        for name, was in self._folders.items():
-            now = self._folders[name] = self.is_package(name)
-            if now != was:
-                moved.add(name)
-        return moved
+    def _moved_module(self, name: str, differing: Iterable[str] | None) -> set[Key]:
+        tracked = self._modules.get(name)
+        if tracked is None:  # it was a folder, or nothing, and is a module
+            self._folders.pop(name, None)
+            return {name}
+        if differing is None:
+            del self._modules[name]
+            self._frames.discard(_MODULE + name)
+        return tracked.move(differing)
 
-    def _changed_among(
-        self, names: Iterable[str], before: str, frames: frozenset[str] | None
-    ) -> list[str]:
-        if frames is not None:
-            return [name for name in names if f"m:{name}" in frames]
-        locate, release = self.catalog.locate, self.release
-        return [n for n in names if locate(before, f"m:{n}") != locate(release, f"m:{n}")]
-
-    def _moved_facts(self, frames: frozenset[str] | None) -> set[Key]:
-        moved: set[Key] = set()
-        for frame, held in self._facts.items():
-            if frames is not None and frame not in frames:
-                continue
-            for key, was in held.items():
-                now = held[key] = self._look_up(frame, key[-1])
-                if now != was:
-                    moved.add(key)
-        return moved
+    def _moved_facts(self, frame: str, differing: Iterable[str] | None) -> set[Key]:
+        held = self._facts[frame]
+        names = list(held) if differing is None else [name for name in differing if name in held]
+        for name in names:
+            del held[name]
+        return {("fact", frame, name) for name in names}
 
     # -- what a Surface answers, tracked -----------------------------------------------------------
 
@@ -121,11 +110,11 @@ class Lens(Surface):
             return found.view
         if name in self._folders:
             return None
-        record = super().module(name)
-        if record is None:
+        self._frames.add(_MODULE + name)
+        if self.record_id(name) is None:
             self._folders[name] = self.is_package(name)
             return None
-        found = self._modules[name] = TrackedModule(self.memory, name, record)
+        found = self._modules[name] = TrackedModule(name, self.touch, super().module)
         return found.view
 
     def has_module(self, name: str) -> bool:
@@ -133,12 +122,12 @@ class Lens(Surface):
         return self.module(name) is not None or self._folders[name]
 
     def _fact(self, frame: str, name: str) -> Any:
-        key = ("fact", frame, name)
-        self.touch(key)
+        self.touch(("fact", frame, name))
         held = self._facts[frame]
-        if key not in held:
-            held[key] = self._look_up(frame, name)
-        return held[key]
+        if name not in held:
+            self._frames.add(frame)
+            held[name] = self._look_up(frame, name)
+        return held[name]
 
     def _look_up(self, frame: str, name: str) -> object:
         if frame == _FLAGS:

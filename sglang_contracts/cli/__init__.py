@@ -8,6 +8,7 @@ pipe, 129 and 143 after SIGHUP and SIGTERM are the shell's own).
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -38,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from sglang_contracts.errors import ContractsError
 
     _open_streams()
+    # Records are trees, freed without the collector, which would walk them again and again.
+    gc.set_threshold(50_000, 20, 100)
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         code = cli.main(args=given, prog_name="sglang-contracts", standalone_mode=False)

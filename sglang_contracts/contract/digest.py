@@ -49,7 +49,7 @@ def _part(clause: Clause, spelling: str, surface: Surface) -> str:
         flag = surface.flags().get(name)
         return repr(flag is not None and value.rstrip(")") in flag.choices)
     if clause.kind is Kind.ENVIRONMENT:
-        return repr(surface.environment().get(spelling.partition(":")[2]))
+        return repr(surface.variable(spelling.partition(":")[2]))
     if clause.kind is Kind.OBLIGATION:
         read = sorted(
             module

@@ -303,7 +303,6 @@ class Constants(Asked):
                 return self.module_found(self.files[index].nodes[held[1]][1])
             case "registered":
                 table = self.table(index, self.files[index].nodes[held[1]])
-                self.lens.touch("release")
                 return self.registered_in(table, held[2]) if table is not None else None
             case "not":
                 inner = self.condition(index, held[1], frame, depth + 1)

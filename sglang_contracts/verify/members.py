@@ -118,7 +118,10 @@ class Members(Types):
             case ("class", symbol):
                 return self._class_member(symbol, name)
             case ("object", symbol, exact):
-                return self._object_member(symbol, name, exact)
+                return lens.once(
+                    ("object-member", symbol, name, exact),
+                    lambda: self._object_member(symbol, name, exact),
+                )
             case ("own-object", file, qual):
                 return self._own_member(file, qual, name, instance=True)
             case ("own-class", file, qual):
@@ -163,7 +166,6 @@ class Members(Types):
             return False
         record = self.lens.module(symbol.module)
         helpers = [each for each in record.functions if "register" in each] if record else []
-        self.lens.touch("release")
         return any(name in self.lens.registrations(each) for each in ("register", *helpers))
 
     def _object_member(self, symbol: Symbol, name: str, exact: bool | None) -> Look | None:

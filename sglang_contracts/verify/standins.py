@@ -189,13 +189,17 @@ class StandIns(Calling):
 
     def of_its_own(self, module: str, name: str, owner: Symbol) -> bool:
         """Whether a module has a class of its own with a method, and does not know the other."""
-        record = self.lens.module(module)
-        if record is None or owner.module in {each.module for each in record.imports.values()}:
-            return False
-        return any(
-            name in each.methods and not self.related(self.lens.find(module, qual), owner)
-            for qual, each in record.classes.items()
-        )
+
+        def work() -> bool:
+            record = self.lens.module(module)
+            if record is None or owner.module in {each.module for each in record.imports.values()}:
+                return False
+            return any(
+                name in each.methods and not self.related(self.lens.find(module, qual), owner)
+                for qual, each in record.classes.items()
+            )
+
+        return self.lens.once(("of-its-own", module, name, owner), work)
 
     def meant_for(self, module: str, receiver: str, owner: Symbol, name: str = "") -> bool:
         """Whether a call on a receiver in a module may reach an object of a class."""

@@ -8,7 +8,7 @@ are those of :mod:`~sglang_contracts.surface.changes`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from sglang_contracts.surface.changes import HEADER, NAMES
 from sglang_contracts.surface.model import Class, Module
@@ -16,27 +16,27 @@ from sglang_contracts.verify.memory import Key
 
 T = TypeVar("T")
 D = TypeVar("D")
-Look = Callable[[str], None]
 
 
 class View(Mapping[str, T], Generic[T]):
-    """Definitions of one sort of a module or a class of the release at hand.
+    """Definitions of one sort of a module, or members of a class, of the release at hand.
 
     Args:
-        look: Is told the names that are looked at.
-        within: What stands before them: the class and a dot.
-        current: The definitions in the release at hand.
+        module: Where they are.
+        sort: Which ones: the name of their table in the record.
+        owner: The class; empty: the module's own.
     """
 
-    __slots__ = ("_current", "_look", "_within")
+    __slots__ = ("_inside", "_module", "_owner", "_sort")
 
-    def __init__(self, look: Look, within: str, current: Callable[[], Mapping[str, T]]) -> None:
-        self._look = look
-        self._within = within
-        self._current = current
+    def __init__(self, module: TrackedModule, sort: str, owner: str = "") -> None:
+        self._module = module
+        self._sort = sort
+        self._owner = owner
+        self._inside = f"{owner}." if owner else ""
 
     def __getitem__(self, name: str) -> T:
-        self._look(self._within + name)
+        self._module.look(self._inside + name)
         return self._current()[name]
 
     @overload
@@ -45,20 +45,43 @@ class View(Mapping[str, T], Generic[T]):
     def get(self, name: str, /, default: T | D) -> T | D: ...
     def get(self, name: str, /, default: D | None = None) -> T | D | None:
         """The definition of that name; ``default`` where there is none."""
-        self._look(self._within + name)
+        self._module.look(self._inside + name)
         return self._current().get(name, default)
 
     def __contains__(self, name: object) -> bool:
-        self._look(self._within + str(name))
+        self._module.look(self._inside + str(name))
         return name in self._current()
 
     def __iter__(self) -> Iterator[str]:
-        self._look(self._within + NAMES)
+        self._module.look(self._inside + NAMES)
         return iter(self._current())
 
     def __len__(self) -> int:
-        self._look(self._within + NAMES)
+        self._module.look(self._inside + NAMES)
         return len(self._current())
+
+    def _current(self) -> Mapping[str, T]:
+        record: Module | Class | None = self._module.current
+        if self._owner:
+            record = self._module.current.classes.get(self._owner)
+        # A view of a class that is gone shows nothing.
+        found: Mapping[str, T] = getattr(record, self._sort) if record is not None else {}
+        return found
+
+
+class _Classes(View[Class]):
+    """A module's classes, each of views."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Class:
+        self._module.look(name)
+        return self._module.klass(name)
+
+    def get(self, name: str, /, default: Any = None) -> Any:
+        """The class of that name, of views; ``default`` where there is none."""
+        self._module.look(name)
+        return self._module.klass(name) if name in self._current() else default
 
 
 class TrackedModule:
@@ -85,19 +108,26 @@ class TrackedModule:
     def view(self) -> Module:
         """The module, to be read as a record."""
         if self._view is None:
-            record = self._current()
+            record = self.current
             self._view = Module(
                 record.package,
-                View(self._look, "", lambda: _Classes(self._class, self._current().classes)),
-                View(self._look, "", lambda: self._current().functions),
-                View(self._look, "", lambda: self._current().values),
-                View(self._look, "", lambda: self._current().imports),
+                _Classes(self, "classes"),
+                View(self, "functions"),
+                View(self, "values"),
+                View(self, "imports"),
                 record.stars,
                 record.exports,
                 record.lazy,
                 record.problem,
             )
         return self._view
+
+    @property
+    def current(self) -> Module:
+        """Its record in the release at hand; looking at that is not told."""
+        if self._record is None:
+            self._record = self._load(self._name) or Module()
+        return self._record
 
     def move(self, differing: Iterable[str] | None) -> set[Key]:
         """Go on to another release.
@@ -122,52 +152,23 @@ class TrackedModule:
                 moved |= {(self._name, n) for n in self._looked_at if n.startswith(inside)}
         return moved
 
-    def _look(self, name: str) -> None:
+    def look(self, name: str) -> None:
+        """Tell that a name is looked at."""
         self._looked_at.add(name)
         self._touch((self._name, name))
 
-    def _current(self) -> Module:
-        if self._record is None:
-            self._record = self._load(self._name) or Module()
-        return self._record
-
-    def _class(self, name: str) -> Class:
+    def klass(self, name: str) -> Class:
+        """A class of the module, to be read as a record."""
         found = self._classes.get(name)
         if found is None:
-            record = self._current().classes[name]
-
-            def now() -> Class:
-                return self._current().classes.get(name) or Class()
-
+            record = self.current.classes[name]
             found = self._classes[name] = Class(
                 record.bases,
                 record.kind,
-                View(self._look, f"{name}.", lambda: now().attributes),
-                View(self._look, f"{name}.", lambda: now().methods),
-                View(self._look, f"{name}.", lambda: now().classes),
+                View(self, "attributes", name),
+                View(self, "methods", name),
+                View(self, "classes", name),
                 record.decorators,
                 record.condition,
             )
         return found
-
-
-class _Classes(Mapping[str, Class]):
-    """A module's classes, each as a view."""
-
-    __slots__ = ("_records", "_view")
-
-    def __init__(self, view: Callable[[str], Class], records: Mapping[str, Class]) -> None:
-        self._view = view
-        self._records = records
-
-    def __getitem__(self, name: str) -> Class:
-        return self._view(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._records
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._records)
-
-    def __len__(self) -> int:
-        return len(self._records)

@@ -38,10 +38,10 @@ MoveTo = Callable[..., Lens]
 def lens_over(tmp_path: Path) -> MoveTo:
     """``lens_over({"srt/pool.py": ("old", "new")})``: a lens on 0.5.1; 0.5.2 has the new texts."""
 
-    def make(changes: dict[str, tuple[str, str]], **new: str) -> Lens:
+    def make(changes: dict[str, tuple[str, str]], base: dict[str, str] = FILES, **new: str) -> Lens:
         catalog = Catalog(tmp_path / "shipped", tmp_path / "user")
         for version in ("0.5.1", "0.5.2"):
-            files = dict(FILES)
+            files = dict(base)
             if version == "0.5.2":
                 for name, (old, new_text) in changes.items():
                     assert old in files[name]
@@ -191,3 +191,33 @@ def test_moving_back_gives_the_first_answers(lens_over: MoveTo) -> None:
     assert second != first
     lens.move("0.5.1")
     assert {name: QUESTIONS[name](lens) for name in QUESTIONS} == first
+
+
+def test_a_class_that_is_assembled_stands_on_all_of_its_parts(lens_over: MoveTo) -> None:
+    assembled = {
+        "srt/server_args.py": """
+import msgspec
+from sglang.srt.arg_groups.fields.device import Device
+class ServerArgs:
+    def own(self): ...
+ServerArgs = msgspec.defstruct("ServerArgs", [], namespace={})
+""",
+        "srt/arg_groups/fields/__init__.py": "",
+        "srt/arg_groups/fields/device.py": """
+class Device:
+    _NS_PATH = "device"
+    device: str = "cpu"
+""",
+    }
+    lens = lens_over(
+        {"srt/arg_groups/fields/device.py": ('device: str = "cpu"', 'place: str = "cpu"')},
+        assembled,
+    )
+
+    def has(name: str) -> bool:
+        spelling = f"sglang.srt.server_args:ServerArgs.{name}"
+        return lens.once(("has", name), lambda: lens.parse(spelling) is not None)
+
+    assert (has("device"), has("place"), has("own")) == (True, False, True)
+    lens.move("0.5.2")
+    assert (has("device"), has("place"), has("own")) == (False, True, True)

@@ -89,13 +89,6 @@ def _where(fake: Fake, symbol: Symbol, name: str) -> str:
     return fake.advise(f"{symbol.name}.{name}")
 
 
-def in_order(node: Class) -> dict[str, Attribute]:
-    """Attributes as they stand in the class's text."""
-    if not all(each.line for each in node.attributes.values()):
-        return node.attributes
-    return dict(sorted(node.attributes.items(), key=lambda item: item[1].line))
-
-
 def make_class(fake: Fake, symbol: Symbol) -> type:
     """The class of a symbol.
 
@@ -170,7 +163,7 @@ def _namespace(fake: Fake, symbol: Symbol, node: Class) -> dict[str, Any]:
     space: dict[str, Any] = {"__module__": module, "__qualname__": qual}
     for name, inner in node.classes.items():
         space[name] = fake.obtain(Symbol(module, f"{qual}.{name}", "class", inner, symbol))
-    for name, attribute in in_order(node).items():
+    for name, attribute in node.attributes.items():
         if attribute.on_self or not attribute.value or name in _NOT_COPIED:
             continue
         space[name] = _class_value(fake, symbol, name, attribute, space)
@@ -227,7 +220,7 @@ def fields(fake: Fake, symbol: Symbol) -> dict[str, Attribute]:
     out: dict[str, Attribute] = {}
     for each in reversed(fake.surface.mro(symbol)):
         if isinstance(each.node, Class):
-            ordered = in_order(each.node)
+            ordered = each.node.attributes
             if each.node.kind & Kind.STRUCT:  # assembled classes are in order already
                 record = fake.surface.module(each.module)
                 assembled = record is not None and each.qual in record.values
@@ -251,7 +244,7 @@ def _dataclass(
 ) -> type:
     annotations: dict[str, Any] = {}
     texts: dict[str, str] = {}
-    for name, attribute in in_order(node).items():
+    for name, attribute in node.attributes.items():
         if not _is_field(attribute):
             continue
         if attribute.annotation.endswith("KW_ONLY"):
@@ -372,7 +365,7 @@ def _make_enum(fake: Fake, symbol: Symbol, node: Class) -> type:
     space = FakeEnumMeta.__prepare__(name, tuple(bases))
     space["__module__"], space["__qualname__"] = symbol.module, symbol.qual
     textual = any(issubclass(each, str) for each in bases)
-    for member, attribute in in_order(node).items():
+    for member, attribute in node.attributes.items():
         if attribute.on_self or attribute.annotation or not attribute.value:
             continue
         space[member] = _enum_value(fake, symbol, member, attribute, dict(space), textual)
@@ -413,7 +406,7 @@ def initialise(fake: Fake, held: Any, module: str, owner: str, given: dict[str, 
     symbol = fake.surface.find(module, owner)
     if symbol is None or not isinstance(symbol.node, Class):
         return
-    for name, attribute in in_order(symbol.node).items():
+    for name, attribute in symbol.node.attributes.items():
         if attribute.on_self and attribute.value:
             try:
                 value = fake.evaluate(module, attribute.value, {"self": held, **given})

@@ -299,11 +299,7 @@ class StandIns(Calling):
         What is called on an object of which nothing is known is meant for the classes that define
         it; only where none does, for whoever has it.
         """
-        places = (each.partition(":") for each in self.lens.places(name))
-        definers = [self.lens.find(module, qual) for module, _, qual in places if qual]
-        others = bool(definers) and not any(
-            self.related(one, base) for one in definers for base in bases
-        )
+        others: bool | None = None
         for module, call in self.lens.callers(name):
             if call.receiver == "super()":
                 continue
@@ -311,11 +307,21 @@ class StandIns(Calling):
                 call.receiver in self.evaluator.known_as and not is_weak(call.receiver)
             )
             if not known:
+                if others is None:
+                    others = self._defined_by_others(name, bases)
                 if not others:
                     return True
             elif any(self.meant_for(module, call.receiver, base) for base in bases):
                 return True
         return False
+
+    def _defined_by_others(self, name: str, bases: Sequence[Symbol]) -> bool:
+        """Whether classes have a method of that name, and none of them is related to a base."""
+        places = (each.partition(":") for each in self.lens.places(name))
+        definers = [self.lens.find(module, qual) for module, _, qual in places if qual]
+        return bool(definers) and not any(
+            self.related(one, base) for one in definers for base in bases
+        )
 
     def mentioned(self, bases: Sequence[Symbol], name: str) -> bool:
         """Whether a base's own modules still name the method: a shim looks it up by its name."""

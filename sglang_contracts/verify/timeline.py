@@ -7,7 +7,6 @@ costs only what changed in it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from sglang_contracts.verify.checks import Check, Checker, Reach, outcome_of
@@ -65,17 +64,20 @@ class Timeline:
         self._force: dict[int, list[bool]] = {}
         self._courses: dict[int, tuple[bytes, bytes]] = {}
         self._entries: list[list[Entry | None]] = [[None] * len(releases) for _ in self.checks]
-        self._run(range(len(self.checks)), self.wanted)
+        self.ever_broken = self._run(range(len(self.checks)), self.wanted)
+        """Checks that break in one of the releases that are reported on."""
         if not history:
             return
         rest = [at for at in range(len(releases)) if at not in set(self.wanted)]
         self._run(self.ever_broken, rest)
 
-    def _run(self, numbers: Sequence[int], indices: Sequence[int]) -> None:
+    def _run(self, numbers: Sequence[int], indices: Sequence[int]) -> tuple[int, ...]:
+        """Work checks out in releases; those that break in one of these."""
         evaluator = self.checker.evaluator
         dependents: Dependents[int] = Dependents()
         current: dict[int, Entry] = {}
         of_clauses: set[int] = set()
+        broken: set[int] = set()
         for index in indices:
             changed = evaluator.move(self.releases[index])
             self.checker.moved()
@@ -88,8 +90,12 @@ class Timeline:
                 dependents.note(number, names)
             for number, entry in current.items():
                 self._entries[number][index] = entry
+            broken.update(n for n in todo - of_clauses if current[n].broken)
             for number in of_clauses:
-                self._entries[number][index] = self._dated(number, index, current[number])
+                dated = self._entries[number][index] = self._dated(number, index, current[number])
+                if dated.broken:
+                    broken.add(number)
+        return tuple(sorted(broken))
 
     def _tracked(self, number: int) -> tuple[Entry, Collection[Key]]:
         return self.checker.lens.track(lambda: self._entry(number))
@@ -121,18 +127,6 @@ class Timeline:
             force = self.checker.behaviours.in_force(clause, self.releases)
             self._force[clause] = force
         return entry if force[index] else _FINE
-
-    @cached_property
-    def ever_broken(self) -> tuple[int, ...]:
-        """Checks that break in one of the releases that are reported on."""
-        return tuple(
-            number
-            for number, entries in enumerate(self._entries)
-            if any(
-                entry is not None and entry.broken
-                for entry in (entries[index] for index in self.wanted)
-            )
-        )
 
     def history(self, number: int) -> list[Entry]:
         """A check over all releases."""

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -128,7 +128,12 @@ class Part:
 
 
 def run(
-    arguments: Sequence[str], jobs: int, folder: Path, timeout: float, heard: Heard
+    arguments: Sequence[str],
+    jobs: int,
+    folder: Path,
+    timeout: float,
+    heard: Heard,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> list[Part]:
     """Run pytest with ``arguments``, its checks shared by ``jobs`` processes, until all have ended.
 
@@ -138,6 +143,7 @@ def run(
         folder: Where they run, write and may leave what they like.
         timeout: Seconds after which those that still run are ended.
         heard: Called with each line that one of them writes.
+        meanwhile: Called once they are started: they import for a second or more.
     """
     parts: list[Part] = []
     end = time.monotonic() + timeout
@@ -145,6 +151,7 @@ def run(
     try:
         for number in range(1, jobs + 1):
             parts.append(_start(arguments, number, jobs, folder, lifeline_read))
+        meanwhile()
         while any(part.process.poll() is None for part in parts) and time.monotonic() < end:
             time.sleep(_PAUSE)
             _listen(parts, heard)
@@ -177,17 +184,24 @@ def _start(
     setting[lifeline.VARIABLE] = str(lifeline_read)
     setting.setdefault("OMP_NUM_THREADS", "1")
     with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own suite
-            [sys.executable, "-m", "pytest", *arguments, *own],
-            cwd=home,
-            env=setting,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            pass_fds=(lifeline_read,),
-            start_new_session=True,
-        )
+        process = python(["-m", "pytest", *arguments, *own], home, setting, output, lifeline_read)
     return Part(process, results, log)
+
+
+def python(
+    arguments: Sequence[str], home: Path, variables: dict[str, str], output: BinaryIO, pipe: int
+) -> subprocess.Popen[bytes]:
+    """Start Python in ``home``, in a session and group of its own, with ``pipe`` left open."""
+    return subprocess.Popen(  # noqa: S603 - our own suite
+        [sys.executable, *arguments],
+        cwd=home,
+        env=variables,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        pass_fds=(pipe,),
+        start_new_session=True,
+    )
 
 
 def _listen(parts: Sequence[Part], heard: Heard) -> None:

@@ -7,7 +7,6 @@ import importlib.metadata
 import os
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +43,9 @@ _NOT_PLANNED = "its processes ended well, but had not planned them"
 
 _MOST_JOBS = 4
 """Each process imports torch: more of them cost more than they save."""
+
+_LONG_LEVEL = 2
+"""The first level whose checks take longer than importing torch does."""
 
 
 @dataclass(frozen=True)
@@ -131,15 +133,16 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
     release = release_of(order.sglang)
     subject = load_subject(order.plugin, order.config)
     files = plugin_files(order.plugin)
-    with (
-        ended_by_signals(),
-        tempfile.TemporaryDirectory(prefix="sglang-contracts-") as folder,
-        ThreadPoolExecutor(1) as aside,
-    ):
-        contracts = aside.submit(_contracts_digest, release)  # while the suite runs
-        aside.submit(levels)
+    contracts: list[str] = []
+
+    def meanwhile() -> None:
+        contracts.append(_contracts_digest(release))
+        levels()
+
+    with ended_by_signals(), tempfile.TemporaryDirectory(prefix="sglang-contracts-") as folder:
         telling, home = _Telling(progress), Path(folder)
-        parts = run(_arguments(order, home), _jobs(order), home, order.timeout, telling.hear)
+        arguments = _arguments(order, home)
+        parts = run(arguments, _jobs(order), home, order.timeout, telling.hear, meanwhile)
         _refuse_what_was_not_run(parts)
     # Of the suite, not of what the run says that it planned: a plan cut short is not a pass.
     plan, finished = planned(order.level), [part.first("finished") or {} for part in parts]
@@ -162,7 +165,7 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
                 archive_digest(order.plugin),
                 files,
             ),
-            sglang=Sglang(release, _kind(order), contracts.result()),
+            sglang=Sglang(release, _kind(order), contracts[0]),
             suite=Suite(__version__, combined(suite_files())),
             environment=environment(),
             capabilities=next((dict(e.get("capabilities", {})) for e in finished if e), {}),
@@ -250,10 +253,15 @@ def _arguments(order: Order, home: Path) -> list[str]:
 
 
 def _jobs(order: Order) -> int:
-    """How many processes share the checks, where it is not said."""
+    """How many processes share the checks."""
     if order.jobs:
         return order.jobs
-    if _kind(order) != "fake":
+    return jobs_on(order.sglang) if order.level >= _LONG_LEVEL else 1
+
+
+def jobs_on(sglang: str) -> int:
+    """How many processes share work on an SGLang, where it is not said."""
+    if not sglang.startswith(FAKE):
         return 1  # a card may be the process' own, and a real SGLang takes long to import
     if hasattr(os, "sched_getaffinity"):
         return min(_MOST_JOBS, len(os.sched_getaffinity(0)))

@@ -107,7 +107,7 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float) -> flo
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Processes that share the checks.  [default: on a fake 1 to 4, by CPUs; else 1]",
+    help="Processes that share the work.  [default: on a fake 1 to 4, by CPUs; else 1]",
 )
 @click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters.")
 def command(
@@ -138,7 +138,7 @@ def command(
     if plugin is None:
         raise ContractsError("no plugin is named", "sglang-contracts certify DIST --sglang fake:V")
     if mutants is not None:
-        return _mutants(plugin, sglang, config, mutants, quiet)
+        return _mutants(plugin, sglang, config, mutants, jobs, quiet)
     from sglang_contracts.certify.run import Order, certify
     from sglang_contracts.cli.progress import steps
 
@@ -292,11 +292,13 @@ def _verify(path: Path, require_passed: bool) -> int:
     return int(require_passed and certificate.verdict != "passed")
 
 
-def _mutants(plugin: str, sglang: str, config: Path | None, folder: Path, quiet: bool) -> int:
-    """Run a folder of mutants in this process; 1 if one is not killed."""
+def _mutants(
+    plugin: str, sglang: str, config: Path | None, folder: Path, jobs: int | None, quiet: bool
+) -> int:
+    """Run a folder of mutants; 1 if one is not killed."""
     import logging
 
-    from sglang_contracts.certify.run import release_of
+    from sglang_contracts.certify.run import jobs_on, release_of
     from sglang_contracts.cli.progress import steps
     from sglang_contracts.suite.mutants import Score, mutant_files, run_mutants, table
     from sglang_contracts.suite.session import open_session
@@ -314,6 +316,6 @@ def _mutants(plugin: str, sglang: str, config: Path | None, folder: Path, quiet:
             if bar is not None:
                 bar(done, len(files))
 
-        scores = run_mutants(files, session, progress=progress)
+        scores = run_mutants(files, session, progress=progress, jobs=jobs or jobs_on(sglang))
     click.echo(table(scores))
     return int(any(each.verdict not in ("killed", "skipped") for each in scores))

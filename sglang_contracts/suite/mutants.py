@@ -6,7 +6,11 @@ check's failure or an error of the suite do not count: they would be there by ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,18 +96,61 @@ def score(path: Path, session: Session, profile: str = "quick", seed: int = 0) -
 
 
 def run_mutants(
-    files: Iterable[Path],
+    files: Sequence[Path],
     session: Session,
     profile: str = "quick",
     progress: Callable[[Score], None] | None = None,
+    jobs: int = 1,
 ) -> list[Score]:
-    """Run several mutants, one after the other."""
+    """Run several mutants.
+
+    Args:
+        files: Their files.
+        session: The plugin that they break.
+        profile: How much is tried.
+        progress: Called with each score, in the files' order.
+        jobs: Processes that share them.
+
+    Raises:
+        ContractsError: A file is no mutant, or one has ended the process that it ran in.
+    """
     scores = []
-    for path in files:
-        scores.append(score(path, session, profile))
+    for each in _scored(files, session, profile, min(jobs, len(files))):
+        scores.append(each)
         if progress is not None:
-            progress(scores[-1])
+            progress(each)
     return scores
+
+
+def _scored(files: Sequence[Path], session: Session, profile: str, jobs: int) -> Iterator[Score]:
+    if jobs < 2 or not hasattr(os, "fork"):
+        yield from (score(path, session, profile) for path in files)
+        return
+    # Forked, not started: torch, SGLang and the plugin are imported already.
+    forking = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(jobs, forking, _adopt, (session, profile)) as pool:
+        try:
+            for path, told in zip(files, pool.map(_told, files), strict=True):
+                yield Score(load_mutant(path), *told)
+        except BrokenProcessPool:
+            raise ContractsError(
+                "a mutant has ended the process that it ran in",
+                "--jobs 1 runs them one after the other in this one",
+            ) from None
+
+
+_adopted: list[tuple[Session, str]] = []
+"""In a process that scores mutants: the session, and how much is tried."""
+
+
+def _adopt(session: Session, profile: str) -> None:
+    _adopted.append((session, profile))
+
+
+def _told(path: Path) -> tuple[str, str, Result | None]:
+    """What a score says, without the mutant: a module that only this process has imported."""
+    found = score(path, *_adopted[-1])
+    return found.verdict, found.detail, found.result
 
 
 def idle_checks(scores: Sequence[Score]) -> list[str]:

@@ -11,6 +11,9 @@ TOLERANCE = {"float32": 3e-5, "float16": 5e-3, "bfloat16": 4e-2}
 """Largest absolute difference allowed for inputs of unit variance: what rounding the result to
 the dtype, and one softmax in it, can cost."""
 
+_ROWS = 64
+"""Queries worked out at a time: the scores of a long request would not fit in the cache."""
+
 
 def attention(
     q: Any,
@@ -41,25 +44,32 @@ def attention(
     import numpy
 
     q, keys, values = (numpy.asarray(part, dtype=numpy.float64) for part in (q, keys, values))
-    count, heads, length = q.shape[0], q.shape[1], keys.shape[0]
-    group = heads // keys.shape[1]
-    distance = numpy.arange(length - count, length)[:, None] - numpy.arange(length)[None]
-    hidden = (distance < 0) & causal
-    if window >= 0:
-        hidden |= distance > window
-    queries = q.transpose(1, 0, 2)  # [Hq, n, D]
+    count, length = q.shape[0], keys.shape[0]
+    group = q.shape[1] // keys.shape[1]
+    queries = q.transpose(1, 0, 2) * scale  # [Hq, n, D]
     keys = keys.repeat(group, axis=1).transpose(1, 2, 0)  # [Hq, D, L]
     values = values.repeat(group, axis=1).transpose(1, 0, 2)  # [Hq, L, Dv]
-    scores = (queries @ keys) * scale
-    if cap:
-        scores = cap * numpy.tanh(scores / cap)
-    scores[:, hidden] = -numpy.inf
-    largest = scores.max(axis=2, keepdims=True)
-    lost = 0.0
-    if sinks is not None:
-        sink = numpy.asarray(sinks, dtype=numpy.float64)[:, None, None]
-        largest = numpy.maximum(largest, sink)
-        lost = numpy.exp(sink - largest)
-    weights = numpy.exp(scores - largest)
-    weights /= weights.sum(axis=2, keepdims=True) + lost
-    return (weights @ values).transpose(1, 0, 2)
+    out = numpy.empty((count, q.shape[1], values.shape[2]))
+    for first in range(0, count, _ROWS):
+        rows = slice(first, min(first + _ROWS, count))
+        places = numpy.arange(length - count + rows.start, length - count + rows.stop)
+        seen = slice(0, places[-1] + 1 if causal else length)
+        distance = places[:, None] - numpy.arange(length)[None, seen]
+        hidden = (distance < 0) & causal
+        if window >= 0:
+            hidden |= distance > window
+        scores = queries[:, rows] @ keys[:, :, seen]
+        if cap:
+            scores = cap * numpy.tanh(scores / cap)
+        numpy.copyto(scores, -numpy.inf, where=hidden)
+        largest = scores.max(axis=2, keepdims=True)
+        lost = 0.0
+        if sinks is not None:
+            sink = numpy.asarray(sinks, dtype=numpy.float64)[:, None, None]
+            largest = numpy.maximum(largest, sink)
+            lost = numpy.exp(sink - largest)
+        scores -= largest
+        weights = numpy.exp(scores, out=scores)
+        weights /= weights.sum(axis=2, keepdims=True) + lost
+        out[rows] = (weights @ values[:, seen]).transpose(1, 0, 2)
+    return out

@@ -1,5 +1,6 @@
 import pytest
 
+from sglang_contracts.certify import run
 from sglang_contracts.certify.plan import levels, planned
 
 
@@ -14,3 +15,16 @@ def test_a_plan_up_to_a_level_holds_the_levels_below():
     below, all_of_it = planned(1), planned(4)
     assert all_of_it[: len(below)] == below
     assert [levels()[each] for each in all_of_it] == sorted(levels().values())
+
+
+def test_processes_share_what_takes_longer_than_their_start(monkeypatch):
+    monkeypatch.setattr(run.os, "sched_getaffinity", lambda _: range(16), raising=False)
+    orders = [
+        (("p", "fake:0.5.16", 4), {}, 4),
+        (("p", "fake:0.5.16", 2), {}, 4),
+        (("p", "fake:0.5.16", 1), {}, 1),
+        (("p", "0.5.16", 4), {}, 1),
+        (("p", "fake:0.5.16", 1), {"jobs": 3}, 3),
+    ]
+    for given, more, wanted in orders:
+        assert run._jobs(run.Order(*given, **more)) == wanted

@@ -26,7 +26,7 @@ def test_some_of_each_family_are_killed_and_fail_alone(fresh, mutants, tmp_path)
         "from sglang_contracts.suite.mutants import mutant_files, run_mutants\n"
         "from sglang_contracts.suite.session import open_session\n"
         "session = open_session('sglang-kunlun-reference', 'fake:0.5.16')\n"
-        "scores = run_mutants(mutant_files(Path(sys.argv[1])), session)\n"
+        "scores = run_mutants(mutant_files(Path(sys.argv[1])), session, jobs=2)\n"
         "print(json.dumps([[s.mutant.path.stem, s.verdict, s.detail, s.result.reproduction]"
         " for s in scores]))\n"
     )
@@ -59,6 +59,21 @@ def test_a_mutant_that_crashes_elsewhere_is_not_killed(fresh, tmp_path):
     assert done.returncode == 1
     assert "crashed" in done.stdout
     assert "0 of 1 mutants killed" in done.stdout
+
+
+def test_a_mutant_that_ends_its_process_is_no_success(fresh, tmp_path):
+    pytest.importorskip("torch")
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(
+            "import os\n\nNAME = 'It exits'\nKILLED_BY = 'sampler.top-p-is-kept'\n\n\n"
+            "def make(reference):\n    os._exit(0)\n"
+        )
+    done = fresh(
+        *("-m", "sglang_contracts.cli", "certify", "sglang-kunlun-reference"),
+        *("--sglang", "fake:0.5.16", "--mutants", str(tmp_path), "--jobs", "2"),
+    )
+    assert done.returncode == 2
+    assert "a mutant has ended the process that it ran in" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The reference on fakes: all that holds, holds. Every release: ``tox -e fakes``."""
+"""The reference on a fake: all that holds, holds. On every release's: ``tox -e fakes``."""
 
 import json
 from pathlib import Path
@@ -27,9 +27,8 @@ def suite(fresh, tmp_path, *options):
     return done, found
 
 
-@pytest.mark.parametrize("release", ["0.5.3", "0.5.13", "0.5.23"])
-def test_the_reference_holds_everything(fresh, tmp_path, release):
-    done, lines = suite(fresh, tmp_path, "--sglang", f"fake:{release}")
+def test_the_reference_holds_everything(fresh, tmp_path):
+    done, lines = suite(fresh, tmp_path, "--sglang", "fake:0.5.13")
     assert done.returncode == 0, done.stdout[-3000:]
     results = [line["result"] for line in lines if "result" in line]
     planned = next(line["planned"] for line in lines if "planned" in line)
@@ -37,7 +36,7 @@ def test_the_reference_holds_everything(fresh, tmp_path, release):
     assert f"{len(planned)} of {len(planned)} planned checks ran" in done.stdout
     assert "not exercised" not in done.stdout
     skipped = [result for result in results if result["outcome"] == "skip"]
-    assert all(release in result["reason"] for result in skipped)
+    assert all("0.5.13" in result["reason"] for result in skipped)
 
 
 def test_only_what_is_asked_for_is_planned(fresh, tmp_path):

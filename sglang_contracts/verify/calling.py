@@ -142,11 +142,8 @@ class Calling(Lookups):
             return False
         given = Shape(len(form.positional), tuple(form.keywords), form.star, form.double_star)
         for place in self.lens.places(name):
-            module, _, qual = place.partition(":")
-            other = self.lens.find(module, qual) if qual else None
-            if other is None or other.kind != "class" or other == symbol.owner:
-                continue
-            if symbol.owner not in self.lens.mro(other):
+            other, *bases = self.lens.ancestry(place) or (None,)
+            if other is None or symbol.owner not in bases:
                 continue
             method = self.lens.member(other, name)
             if method is None or method.owner != other or not isinstance(method.node, Recorded):

@@ -160,6 +160,16 @@ class Lens(Surface):
         """As :class:`Surface` answers, tracked."""
         return self.once(("places", name), lambda: super(Lens, self).places(name))
 
+    def ancestry(self, place: str) -> tuple[Symbol, ...]:
+        """The class at one of :meth:`places` (``module:Class``) and its bases; () where none is."""
+
+        def work() -> tuple[Symbol, ...]:
+            module, _, qual = place.partition(":")
+            found = self.find(module, qual) if qual else None
+            return self.mro(found) if found is not None and found.kind == "class" else ()
+
+        return self.once(("ancestry", place), work)
+
     def find(self, module: str, dotted: str = "") -> Symbol | None:
         """As :class:`Surface` answers, tracked."""
         if dotted and "." not in dotted:

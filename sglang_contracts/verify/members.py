@@ -188,28 +188,16 @@ class Members(Types):
 
     def in_subclass(self, symbol: Symbol, name: str) -> bool:
         """Whether some class derived from it has the name: an instance may be one of those."""
-        for place in self.lens.places(name):
-            module, _, qual = place.partition(":")
-            if not qual:
-                continue
-            other = self.lens.find(module, qual)
-            if (other is not None and other.kind == "class" and other != symbol) and (
-                symbol in self.lens.mro(other)
-            ):
-                return True
-        return False
+        return any(symbol in self.lens.ancestry(place)[1:] for place in self.lens.places(name))
 
     def beside(self, symbol: Symbol, name: str) -> bool:
         """Whether a class of the same family has a name: what merely goes by a name may be one."""
         if symbol.kind != "class":
             return False
         family = set(self.lens.mro(symbol))
-        for place in self.lens.places(name):
-            module, _, qual = place.partition(":")
-            other = self.lens.find(module, qual) if qual else None
-            if other is not None and other.kind == "class" and family & set(self.lens.mro(other)):
-                return True
-        return False
+        return any(
+            not family.isdisjoint(self.lens.ancestry(place)) for place in self.lens.places(name)
+        )
 
     def _own_member(self, file: int, qual: str, name: str, instance: bool) -> Look | None:
         record = self.files[file].classes.get(qual)

@@ -317,11 +317,13 @@ class StandIns(Calling):
 
     def _defined_by_others(self, name: str, bases: Sequence[Symbol]) -> bool:
         """Whether classes have a method of that name, and none of them is related to a base."""
-        places = (each.partition(":") for each in self.lens.places(name))
-        definers = [self.lens.find(module, qual) for module, _, qual in places if qual]
-        return bool(definers) and not any(
-            self.related(one, base) for one in definers for base in bases
-        )
+        places = [each for each in self.lens.places(name) if ":" in each]
+        above = {each for base in bases for each in self.lens.mro(base)}
+        for place in places:
+            definer = self.lens.ancestry(place)
+            if definer and (definer[0] in above or not set(bases).isdisjoint(definer)):
+                return False
+        return bool(places)
 
     def mentioned(self, bases: Sequence[Symbol], name: str) -> bool:
         """Whether a base's own modules still name the method: a shim looks it up by its name."""

@@ -7,7 +7,6 @@ classes in other modules, classes assembled at import (``ServerArgs`` since 0.5.
 
 from __future__ import annotations
 
-import ast
 import bisect
 import re
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Literal
 
 import msgspec
 
+from sglang_contracts.surface.meaning import classes_meant, strings_meant
 from sglang_contracts.surface.model import (
     Attribute,
     Class,
@@ -107,7 +107,6 @@ CLOSED_BASES = frozenset(
 """External bases of which it is known that they do not add the names a release defines."""
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_WRAPPERS = {"Optional", "Union", "ClassVar", "Final", "Annotated", "Required", "NotRequired"}
 _RECORD_KINDS = Kind.DATACLASS | Kind.STRUCT | Kind.NAMEDTUPLE | Kind.PYDANTIC
 
 
@@ -343,22 +342,13 @@ class Resolver:
         key = (module, text)
         known = self._types.get(key)
         if known is None:
-            self._types[key] = ()
-            try:
-                tree = ast.parse(text.strip(), mode="eval").body
-            except (SyntaxError, ValueError, RecursionError):
-                return ()
-            found = self._annotation(module, tree)
-            known = self._types[key] = tuple(dict.fromkeys(found)) if found else ()
+            self._types[key] = ()  # an annotation that stands for itself ends here
+            known = self._types[key] = classes_meant(self, module, text)
         return known
 
     def strings(self, module: str, text: str) -> tuple[str, ...] | None:
         """The strings a display, or a name for one, stands for; None where it is anything else."""
-        try:
-            tree = ast.parse(text, mode="eval").body
-        except (SyntaxError, ValueError):
-            return None
-        return self._strings(module, tree, 0)
+        return strings_meant(self, module, text)
 
     # -- how a name is found -----------------------------------------------------------------
 
@@ -537,87 +527,3 @@ class Resolver:
             parameter_kind = ParameterKind.KEYWORD_ONLY if only else ParameterKind.POSITIONAL
             out.append(Parameter(name, parameter_kind, attribute.annotation, default))
         return sorted(out, key=lambda each: each.kind == ParameterKind.KEYWORD_ONLY)
-
-    def _annotation(self, module: str, node: ast.expr) -> list[Symbol] | None:
-        """Alternatives of an annotation; [] for None alone; None where one is not known."""
-        if isinstance(node, ast.Constant):
-            if node.value is None:
-                return []
-            if isinstance(node.value, str):
-                try:
-                    return self._annotation(module, ast.parse(node.value.strip(), mode="eval").body)
-                except (SyntaxError, ValueError, RecursionError):
-                    return None
-            return None
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return self._alternatives(module, [node.left, node.right])
-        if isinstance(node, ast.Subscript):
-            outer = (
-                node.value.attr
-                if isinstance(node.value, ast.Attribute)
-                else getattr(node.value, "id", "")
-            )
-            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            if outer in _WRAPPERS:
-                return self._alternatives(module, inner[:1] if outer == "Annotated" else inner)
-            if outer in ("Type", "type", "List", "list", "Dict", "dict", "Tuple", "tuple", "Set"):
-                return None
-            return self._annotation(module, node.value)  # a generic class of the release
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            found = self._dotted(module, node)
-            return [found] if found is not None and found.kind == "class" else None
-        return None
-
-    def _alternatives(self, module: str, nodes: list[ast.expr]) -> list[Symbol] | None:
-        out: list[Symbol] = []
-        for node in nodes:
-            found = self._annotation(module, node)
-            if found is None:
-                return None
-            out += found
-        return out
-
-    def _dotted(self, module: str, node: ast.expr) -> Symbol | None:
-        if isinstance(node, ast.Name):
-            return self.scope(module, node.id)
-        if isinstance(node, ast.Attribute):
-            outer = self._dotted(module, node.value)
-            if outer is None:
-                return None
-            if outer.kind == "module":
-                return self.top(outer.module, node.attr)
-            return self.member(outer, node.attr) if outer.kind == "class" else None
-        return None
-
-    def _strings(self, module: str, node: ast.expr, depth: int) -> tuple[str, ...] | None:
-        if depth > 5:
-            return None
-        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-            out: list[str] = []
-            for element in node.elts:
-                if isinstance(element, ast.Starred):
-                    inner = self._strings(module, element.value, depth + 1)
-                    if inner is None:
-                        return None
-                    out += inner
-                elif isinstance(element, ast.Constant):
-                    out.append(str(element.value))
-                else:
-                    return None
-            return tuple(out)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            left = self._strings(module, node.left, depth + 1)
-            right = self._strings(module, node.right, depth + 1)
-            return None if left is None or right is None else left + right
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            found = self._dotted(module, node)
-            if found is not None and isinstance(found.node, (Value, Attribute)):
-                if found.node.keys:
-                    return found.node.keys
-                if found.node.value and depth < 5:
-                    try:
-                        tree = ast.parse(found.node.value, mode="eval").body
-                    except (SyntaxError, ValueError):
-                        return None
-                    return self._strings(found.module, tree, depth + 1)
-        return None

@@ -25,7 +25,19 @@ from sglang_contracts.fakes.errors import FakeError
 
 
 class NoValueError(Exception):
-    """The text tells no value."""
+    """The text tells no value.
+
+    Args:
+        of: The expression or name. Most are met by leaving something out: its text is made where
+            somebody reads it.
+    """
+
+    def __init__(self, of: ast.AST | str) -> None:
+        super().__init__(of)
+        self.of = of
+
+    def __str__(self) -> str:
+        return ast.unparse(self.of) if isinstance(self.of, ast.AST) else self.of
 
 
 class Unknown:
@@ -145,15 +157,15 @@ class Evaluator:
         try:
             value = self._node(node, names)
         except (NoValueError, FakeError):
-            raise NoValueError(ast.unparse(node)) from None
+            raise NoValueError(node) from None
         if isinstance(value, Unknown):
-            raise NoValueError(ast.unparse(node))
+            raise NoValueError(node)
         return value
 
     def _node(self, node: ast.expr, names: dict[str, Any]) -> Any:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
-            raise NoValueError(ast.unparse(node))
+            raise NoValueError(node)
         return method(node, names)
 
     def _constant(self, node: ast.Constant, names: dict[str, Any]) -> Any:
@@ -207,11 +219,11 @@ class Evaluator:
     def _binop(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         apply = _BINARY.get(type(node.op))
         if apply is None:
-            raise NoValueError(ast.unparse(node))
+            raise NoValueError(node)
         try:
             return apply(self._value(node.left, names), self._value(node.right, names))
         except (TypeError, ArithmeticError):
-            raise NoValueError(ast.unparse(node)) from None
+            raise NoValueError(node) from None
 
     def _boolop(self, node: ast.BoolOp, names: dict[str, Any]) -> Any:
         value: Any = None
@@ -237,7 +249,7 @@ class Evaluator:
         try:
             return self._value(node.value, names)[self._value(node.slice, names)]
         except (LookupError, TypeError):
-            raise NoValueError(ast.unparse(node)) from None
+            raise NoValueError(node) from None
 
     def _call(self, node: ast.Call, names: dict[str, Any]) -> Any:
         called = self._value(node.func, names)
@@ -248,14 +260,14 @@ class Evaluator:
             or self.callable_too(called)
             or self.callable_too(bound)
         ):
-            raise NoValueError(ast.unparse(node))
+            raise NoValueError(node)
         if any(isinstance(each, ast.Starred) for each in node.args):
-            raise NoValueError(ast.unparse(node))
+            raise NoValueError(node)
         positional = [self._value(each, names) for each in node.args]
         keywords = {each.arg: self._value(each.value, names) for each in node.keywords if each.arg}
         if len(keywords) != len(node.keywords):
-            raise NoValueError(ast.unparse(node))
+            raise NoValueError(node)
         try:
             return called(*positional, **keywords)
         except (TypeError, ValueError):
-            raise NoValueError(ast.unparse(node)) from None
+            raise NoValueError(node) from None

@@ -42,8 +42,18 @@ def _whole_pages(slots: int, page_size: int) -> int:
 
 def _extremes_last(numbers: list[int]) -> list[int]:
     """The largest and the smallest are taken first: edges are where displacement shows."""
-    edges = [max(numbers), min(numbers)]
+    edges = (max(numbers), min(numbers))
     return [*(n for n in numbers if n not in edges), *reversed(edges)]
+
+
+@functools.cache
+def _orders(seed: int, rows: tuple[int, ...], pages: int) -> tuple[list[int], list[int]]:
+    """Rows, and pages from 1 on, shuffled: worked out once, for many benches. Copy them."""
+    draw = random.Random(seed)  # noqa: S311 - test data
+    shuffled = list(rows), list(range(1, pages + 1))
+    for numbers in shuffled:
+        draw.shuffle(numbers)
+    return _extremes_last(shuffled[0]), _extremes_last(shuffled[1])
 
 
 class Bench(Watched):
@@ -103,7 +113,6 @@ class Bench(Watched):
             max_context=max(longest(cell), tokens),
             device=self.device,
         )
-        self._random = random.Random(seed)  # noqa: S311 - test data
         self.request_pool = builder.request_pool(self.geometry)
         pool = ask(
             f"making the key/value pool for {cell.label}",
@@ -127,12 +136,9 @@ class Bench(Watched):
         )
         self.backend = ask("making the attention backend", subject.make_backend, self.runner)
         self.runner.attn_backend = self.backend
-        rows = builder.differences.alloc_rows(self.request_pool, REQUESTS)
-        self._random.shuffle(rows)
-        self._rows = _extremes_last(rows)
-        pages = list(range(1, self.geometry.size // cell.page_size + 1))
-        self._random.shuffle(pages)
-        self._pages = _extremes_last(pages)
+        rows = tuple(builder.differences.alloc_rows(self.request_pool, REQUESTS))
+        rows_left, pages_left = _orders(seed, rows, self.geometry.size // cell.page_size)
+        self._rows, self._pages = list(rows_left), list(pages_left)
         self.requests: dict[int, Request] = {}
         self.fill()
 
@@ -156,7 +162,7 @@ class Bench(Watched):
             for index, (name, heads, width) in enumerate(parts):
                 seed = ((self.seed * 131 + number) * 31 + layer) * 3 + index
                 data = noise((self.geometry.max_context, heads, width), seed + 1)
-                if name != "v":
+                if name != "v" and self.loud != 1.0:
                     data = data * self.loud
                 getattr(made, name).append(data.to(self.geometry.torch_dtype))
         if share is not None and length:

@@ -85,7 +85,7 @@ def assign(walk: Conditions, target: ast.expr, value: int, source: ast.expr | No
             unpack(walk, elements, value, source, target)
         case ast.Subscript(value=base_expr, slice=key_expr):
             base = walk.expr(base_expr)
-            walk.expr(key_expr)
+            walk.keyed(target, walk.expr(key_expr), base)
             if isinstance(base_expr, ast.Name) and base_expr.id in walk.scope.dicts:
                 kept = value
                 if source is not None:
@@ -124,7 +124,7 @@ def unpack(
     for position, each in enumerate(elements):
         one = UNKNOWN
         if value != UNKNOWN and not star:
-            one = walk.nodes.add("unpack", value, position, len(elements))
+            one = walk.nodes.part(value, position, len(elements))
         elif value != UNKNOWN and walk.nodes.op(value) != "tuple":
             one = walk.nodes.add("iter", value)  # of equal elements, or it is unknown
             if isinstance(each, ast.Starred):

@@ -169,6 +169,15 @@ def of_len(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.literal("int")
 
 
+def of_str(walk: Conditions, node: ast.Call) -> int | None:
+    """The text of its argument; a call as any other."""
+    if len(node.args) == 1:
+        with walk.silently():
+            value = walk.expr(node.args[0])
+        walk.spelled(node, value, "text")
+    return None
+
+
 def of_next(walk: Conditions, node: ast.Call) -> int | None:
     """An element."""
     values = [walk.expr(arg) for arg in node.args]
@@ -259,6 +268,7 @@ BUILTIN_CALLS: dict[str, Callable[[Conditions, ast.Call], int | None]] = {
     "staticmethod": of_staticmethod,
     "classmethod": of_classmethod,
     "len": of_len,
+    "str": of_str,
     "next": of_next,
     "list": of_list,
     "tuple": of_list,

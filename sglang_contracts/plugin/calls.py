@@ -95,6 +95,10 @@ class Calls(Conditions):
             arguments.update_dict(self, func, node)
         if name == "sort" and isinstance(func, ast.Attribute):
             handed.by_key(self, node, func.value)
+        if name in ("get", "pop", "setdefault") and isinstance(func, ast.Attribute) and node.args:
+            with self.silently():
+                by, table = self.expr(node.args[0]), self.expr(func.value)
+            self.keyed(node, by, table)
         if name == "pop" and isinstance(func, ast.Attribute) and node.args and not self.quiet:
             for key in self.texts(node.args[0]):
                 arguments.drop_key(self, guards.last_name(func.value), key)

@@ -69,7 +69,9 @@ class Expressions(Calls):
     def ex_JoinedStr(self, node: ast.JoinedStr) -> int:
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
-                self.expr(part.value)
+                value = self.expr(part.value)
+                if part.conversion in (-1, ord("s")):
+                    self.spelled(node, value, "format" if part.conversion < 0 else "text")
         for text in self.texts(node):
             if DOTTED.match(text):
                 self.use(UseKind.DOTTED, self.nodes.add("dotted", text), node)
@@ -123,7 +125,8 @@ class Expressions(Calls):
     def ex_Subscript(self, node: ast.Subscript) -> int:
         self.used_at_once(node.value)
         base = self.expr(node.value)
-        self.expr(node.slice)
+        key = self.expr(node.slice)
+        self.keyed(node, key, base)
         if base == UNKNOWN:
             return UNKNOWN
         texts = self.texts(node.slice)
@@ -277,6 +280,8 @@ class Expressions(Calls):
         values = [self.expr(each) for each in (node.left, *node.comparators)]
         if all(isinstance(each, _ORDERS) for each in node.ops):
             self.needs_number(node, values)
+        if isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            self.keyed(node, values[0], values[1])
         condition = self.condition(node)
         if condition:
             self.asked(condition, node)

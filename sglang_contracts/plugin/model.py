@@ -57,7 +57,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 15
+EXTRACT_VERSION = 16
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 
@@ -168,7 +168,9 @@ class UseKind(enum.IntEnum):
     """A string that names a member: ``getattr(x, "name")``."""
     NEED = 13
     """Something is done with a value that not every kind takes: ``x[0]``, ``x * 2``; a call whose
-    positional arguments are named (``places``)."""
+    positional arguments are named (``places``); a value whose text is taken (``text``,
+    ``format``); a series
+    whose elements look something up in ``value`` (``hashed``)."""
 
 
 class Use(msgspec.Struct, array_like=True):

@@ -38,6 +38,15 @@ class Nodes:
             return UNKNOWN
         return self.add("union", *sorted(flat))
 
+    def part(self, value: int, position: int, count: int) -> int:
+        """One of several targets: the very part where a tuple is shown, or ``zip`` made one."""
+        held = self.table[value]
+        if held[0] == "iter" and self.table[held[1]][0] == "list":
+            held = self.table[self.table[held[1]][1]]
+        if held[0] == "tuple" and len(held) - 1 == count and held[position + 1] != UNKNOWN:
+            return int(held[position + 1])
+        return self.add("unpack", value, position, count)
+
     def literal(self, kind: str) -> int:
         """A value of a builtin type."""
         return self.add("literal", kind)

@@ -38,6 +38,8 @@ LITERALS = {
     "range": "list",
     "repr": "str",
 }
+_MEMBER = re.compile(r"([A-Z]\w*)\.[A-Z][A-Z0-9_]*\Z")
+"""What the text of an enum's member is by default: ``Color.RED``."""
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 BUILTINS = frozenset(dir(builtins))
 
@@ -182,6 +184,7 @@ class Core:
         self._askers: frozenset[str] | None = None
         self._after: dict[int, list[ast.stmt]] = {}
         self._looked_for: frozenset[str] | None = None
+        self._spells: bool | None = None
         self.package = file.path.endswith("__init__.py")
         file.guards.append(Guard(parent=0, kind=""))
 
@@ -205,6 +208,28 @@ class Core:
         """Something is done with a value that upstream may say the kind of."""
         if self.nodes.op(value) in _STATED:
             self.use(UseKind.NEED, value, where, name=need)
+
+    def keyed(self, where: ast.AST, key: int, table: int) -> None:
+        """An element of a series looks something up in what may be a mapping."""
+        held = self.nodes.table[key]
+        if held[0] == "iter" and table != UNKNOWN and self.nodes.op(held[1]) in _STATED:
+            self.use(UseKind.NEED, held[1], where, name="hashed", value=table)
+
+    def spelled(self, where: ast.AST, value: int, need: str) -> None:
+        """The text of a value, in a file that spells such a text itself: ``"Color.RED"``."""
+        if value != UNKNOWN and self.nodes.op(value) != "literal" and self.spells():
+            self.use(UseKind.NEED, value, where, name=need)
+
+    def spells(self) -> bool:
+        """Whether a constant of the file is what the text of an enum's member may be."""
+        if self._spells is None:
+            self._spells = any(
+                isinstance(each, ast.Constant)
+                and isinstance(each.value, str)
+                and _MEMBER.match(each.value)
+                for each in self.everything
+            )
+        return self._spells
 
     def mention(self, name: str) -> None:
         """Remember that a name stands in the present function, and so in those around it."""

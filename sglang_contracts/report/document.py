@@ -58,6 +58,8 @@ def note_document(note: Note) -> dict[str, Any]:
         document["location"] = location_document(note.location)
     if note.hint:
         document["hint"] = note.hint
+    if note.unread:
+        document["unread"] = note.unread
     return document
 
 

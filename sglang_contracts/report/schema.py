@@ -59,6 +59,7 @@ _DEFS: dict[str, Any] = {
         {"text": _TEXT, "fails": {"type": "boolean"}},
         location={"$ref": "#/$defs/location"},
         hint=_TEXT,
+        unread=_TEXT,
     ),
     "plugin": _record({"name": _TEXT, "version": _TEXT, "path": _TEXT}),
 }

@@ -10,6 +10,7 @@ from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.verify.behaviour import Behaviours, Candidate
 from sglang_contracts.verify.duties import Duties
 from sglang_contracts.verify.evaluate import Evaluator
+from sglang_contracts.verify.membertext import member_text
 from sglang_contracts.verify.needs import KEY, UNPACK, Needs
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.places import misplaced
@@ -119,6 +120,8 @@ class Checker(Duties):
                 return self._or_needed(outcome, index, file, use, UNPACK)
             case UseKind.NEED if use.name == "places":
                 return misplaced(self, index, file, use)
+            case UseKind.NEED if use.name in ("text", "format"):
+                return member_text(self, index, file, use)
             case UseKind.NEED:
                 return self.needs.outcome(index, file, use, use.name)
             case UseKind.HOOK:

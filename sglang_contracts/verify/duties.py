@@ -103,7 +103,7 @@ class Duties(StandIns):
                 node.role & Role.UNIMPLEMENTED
                 and not name.startswith("_")
                 and not node.role & Role.PLANNED
-                and self.forms(name)
+                and self.sites(name)
             ):
                 found.append(symbol)
         return found

@@ -101,6 +101,9 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     hint: str = ""
     fails: bool = False
     """Whether the run must not succeed because of it: a stale or expired entry (exit 1)."""
+    unread: str = ""
+    """The file that was skipped though it may use SGLang, so that no release can be called
+    compatible; empty: the note is about something else."""
 
 
 class PluginInfo(msgspec.Struct, frozen=True):
@@ -121,3 +124,8 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: tuple[Note, ...] = ()
     facts: dict[str, object] = {}
     """Command-specific further content (counts, ranges, coverage): documented in its schema."""
+
+    @property
+    def unread(self) -> tuple[Note, ...]:
+        """The notes on files that were skipped though they may use SGLang."""
+        return tuple(note for note in self.notes if note.unread)

@@ -174,6 +174,8 @@ class Findings(Branches):
                 return self._place(case)
             case "need":
                 return self._need(case)
+            case "text":
+                return self._text(case)
             case "retired":
                 return self._retired(case)
             case "shift":

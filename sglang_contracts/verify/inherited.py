@@ -18,6 +18,7 @@ from sglang_contracts.verify.timeline import Entry, Timeline
 _PASSES = {
     "awaited": "SGLang awaits it: make it a coroutine",
     "not-awaited": "SGLang does not await it: make it a plain function",
+    "deferred": "SGLang's does its work when it is called, a generator at its first step only",
 }
 
 
@@ -48,8 +49,12 @@ class Inherited(Misfits):
         new = self.releases[case.at]
         after = self.catalog.surface(new)
         severity = self._severity(case)
-        if outcome.detail == "rare":  # on a special path only, which this class may never see
-            severity = Severity.NOTE
+        if outcome.detail == "special" or (
+            outcome.detail == "rare" and not self._gained(case, outcome.owner, outcome.name)
+        ):
+            severity = Severity.NOTE  # on a special path only, which this class may never see
+        elif outcome.detail in ("rare", "deferred"):
+            severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
         return self._base(
             case,
             rule="override-signature",
@@ -61,6 +66,11 @@ class Inherited(Misfits):
             new=self._signature(outcome.owner, after),
             detail=_PASSES.get(outcome.detail, "") or self._passed(case),
         )
+
+    def _gained(self, case: Case, target: Symbol, name: str) -> bool:
+        """Whether what is passed is a parameter that the method did not have before."""
+        good = self._good(case).found
+        return _takes(target, name) and bool(good) and not _takes(good[0], name)
 
     def _override(self, case: Case) -> Finding | None:
         outcome = case.entry.outcome

@@ -11,6 +11,7 @@ from sglang_contracts.verify.judging import Case
 from sglang_contracts.verify.lost import Lost
 from sglang_contracts.verify.needs import (
     ARITHMETIC,
+    HASHED,
     INDEX,
     JOIN,
     KEY,
@@ -30,6 +31,7 @@ _NEEDED = {
     ARITHMETIC: "{} is no number",
     SERIES: "{} is no series of values",
     JOIN: "{} is no list to join with one",
+    HASHED: "elements of {} are found under no key",
 }
 """Need → what is wrong with a kind (and a count)."""
 
@@ -181,7 +183,7 @@ class Misfits(Lost):
         if outcome.owner is None or case.last_ok is None or not good.found:
             return None
         returned = isinstance(outcome.owner.node, Function)
-        soft = outcome.detail in (NUMBER, TRUTH)  # no call of it need fail
+        soft = outcome.detail in (NUMBER, TRUTH, HASHED)  # no call of it need fail
         worst = Severity.WARNING if soft else Severity.ERROR
         return self._base(
             case,
@@ -194,6 +196,23 @@ class Misfits(Lost):
             old=kinds.stated(good.found[0]),
             new=outcome.new,
             detail=_NEEDED[outcome.detail].format(outcome.new, outcome.name),
+        )
+
+    def _text(self, case: Case) -> Finding | None:
+        """What was the name of an enum's member is the text its class gives now."""
+        outcome = case.entry.outcome
+        if outcome.owner is None or case.last_ok is None:
+            return None
+        return self._base(
+            case,
+            rule="behaviour-changed",
+            severity=self._severity(case, Severity.WARNING),
+            symbol=outcome.symbol,
+            locations=self._location(case),
+            suggestion=Suggestion(".name or .value", "signature"),
+            role="read",
+            old=f"its text is {outcome.name}MEMBER",
+            new="its text is what __str__ gives",
         )
 
     def _retired(self, case: Case) -> Finding | None:

@@ -26,8 +26,11 @@ NUMBER, TRUTH = "number", "truth"
 """A number, not ``None``: arithmetic, an order. A value that may be true: a test."""
 ARITHMETIC, SERIES, JOIN = "arithmetic", "series", "join"
 """What only numbers (and tensors, sets) do; a loop or ``len``; ``+`` with a list."""
+HASHED = "hashed"
+"""Elements that a mapping is looked up by: those of a tensor equal no key, not even themselves."""
 
 _SCALARS = frozenset({"int", "float", "bool"})
+_HOLDERS = frozenset({"list", "tuple", "set", "deque", "array", "str", "bytes"})
 _CALCULATING = _SCALARS | {"tensor", "set"}
 
 Classes = Callable[[ast.expr], Sequence[Symbol]]
@@ -47,6 +50,8 @@ def takes(kind: str, need: str, count: int, inner: Sequence[ast.expr]) -> bool:
         return kind in _CALCULATING
     if need == JOIN:
         return kind == "list"
+    if need == HASHED:
+        return kind in _HOLDERS
     if need in (SERIES, KEY) or kind in _SCALARS:
         return need == SERIES and kind not in _SCALARS
     if need == INDEX:
@@ -81,6 +86,8 @@ class Needs:
         symbol, annotation = self.checker.stated(index, use.node)
         if symbol is None or annotation is None or use.node in self.checker.asked[index]:
             return UNKNOWN
+        if need == HASHED and not self.mapping(index, use.value):
+            return UNKNOWN
         if need == NUMBER:
             return self.number(file, use, symbol, annotation)
         if need == TRUTH:  # what is always None is never true
@@ -101,6 +108,13 @@ class Needs:
         if True in answers:
             return Outcome(Status.OK, "kind", found=(symbol,))
         return self.broken(symbol, annotation, need, str(use.count))
+
+    def mapping(self, index: int, node: int) -> bool:
+        """Whether a value is certainly a mapping: a list takes an element of a tensor as index."""
+        held = self.checker.evaluator.value(index, node).alternatives
+        return bool(held) and all(
+            each[0] == "dict" or tuple(each[:2]) == ("literal", "dict") for each in held
+        )
 
     @staticmethod
     def broken(symbol: Symbol, annotation: ast.expr, need: str, count: str = "") -> Outcome:
@@ -159,7 +173,7 @@ class Needs:
     def of_mapping(self, need: str, inner: Sequence[ast.expr], classes: Classes) -> bool | None:
         """Whether a mapping with keys of a type may have such a key."""
         if need not in (KEY, INDEX):
-            return need == SERIES or (None if need == UNPACK else False)
+            return need in (SERIES, HASHED) or (None if need == UNPACK else False)
         key = last_name(inner[0]) if inner else "Any"
         if key in ("str", "int"):
             return (key == "str") == (need == KEY)
@@ -172,7 +186,7 @@ class Needs:
 
     def of_class(self, symbol: Symbol, need: str, count: int) -> bool | None:
         """Whether objects of a class of the release take it."""
-        if need in (ARITHMETIC, JOIN):
+        if need in (ARITHMETIC, JOIN, HASHED):
             return None
         kind = self.lens.kind(symbol)
         if need == SERIES and kind & (Kind.TYPED_DICT | Kind.NAMEDTUPLE):

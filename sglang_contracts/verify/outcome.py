@@ -22,8 +22,8 @@ class Outcome(NamedTuple):
     status: Status
     what: str = ""
     """``module``, ``import``, ``attribute``, ``misfit``, ``retired``, ``unpack``, ``type``,
-    ``kind``, ``need``, ``place``, ``override``, ``orphan``, ``hook-missing``, ``hook``, ``flag``,
-    ``value``, ``environment``, ``registry``, ``taken``."""
+    ``kind``, ``need``, ``text``, ``place``, ``override``, ``orphan``, ``hook-missing``, ``hook``,
+    ``flag``, ``value``, ``environment``, ``registry``, ``taken``."""
     symbol: str = ""
     """As a finding spells it."""
     found: tuple[Symbol, ...] = ()

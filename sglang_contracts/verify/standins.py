@@ -11,6 +11,7 @@ from sglang_contracts.surface.resolve import Symbol
 from sglang_contracts.verify.calling import Calling
 from sglang_contracts.verify.entered import Entered
 from sglang_contracts.verify.evaluate import Evaluator
+from sglang_contracts.verify.instances import Instances, Site, is_test
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Misfit, Shape, misfit, shape
 from sglang_contracts.verify.values import is_weak
@@ -21,14 +22,6 @@ _RARE = 0.15
 """Share of upstream's call sites below which a new argument is passed on a special path only."""
 
 
-def is_test(module: str) -> bool:
-    """Whether a module of a release only tests others: what it calls is no obligation."""
-    parts = module.split(".")
-    return parts[1:2] == ["test"] or any(
-        part in ("tests", "unit_test", "conftest") or part.startswith("test_") for part in parts
-    )
-
-
 class StandIns(Calling):
     """Holds a plugin's functions against the calls that upstream makes of them."""
 
@@ -37,6 +30,7 @@ class StandIns(Calling):
         self.made = self._made()
         self.put = self._put()
         self.entered = Entered(evaluator)
+        self.instances = Instances(evaluator)
 
     def _put(self) -> set[tuple[int, str]]:
         """Own classes that are written to an attribute of upstream, or given to a hook."""
@@ -129,7 +123,12 @@ class StandIns(Calling):
         named = {each.name for each in theirs}
         own_names = {each.name for each in own}
         fitting, problems, demands = 0, [], []
-        for form in self.forms(short, target.owner, own_class):
+        of_objects = self.called(target)
+        by_name: list[Site] = []
+        if not of_objects or short != "forward":  # a module's is hardly called by its name
+            by_name = self.sites(short, target.owner, own_class)
+        for site in [*of_objects, *by_name]:
+            form = site.form
             if misfit(strict, form) is not None:
                 continue
             if form.star and not form.positional and not form.keywords:
@@ -140,37 +139,55 @@ class StandIns(Calling):
                 if form.star or form.double_star:
                     problem = None
                 elif problem.name not in named:
-                    demands.append((problem, form))
+                    demands.append((problem, site))
                     continue
             if problem is None:
                 problem = _moved(own, theirs, form)
             if problem is None:
                 fitting += 1
             else:
-                problems.append((problem, form))
+                problems.append((problem, site))
         if not problems and not fitting:
             problems = demands
         if not problems:
             return Outcome(Status.OK, found=(target,)) if fitting else UNKNOWN
-        problem, form = problems[0]
+        problem, site = problems[0]
+        detail = problem.what
+        if len(problems) < _RARE * (fitting + len(problems)):
+            wraps = all(
+                each not in of_objects and self.wraps(each.module, short) for _, each in problems
+            )
+            detail = "special" if wraps else "rare"
         return Outcome(
             Status.BROKEN,
             "override",
             target.name,
             owner=target,
-            name=self._blame(problem, form, theirs, own_names),
-            detail="rare" if len(problems) < _RARE * (fitting + len(problems)) else problem.what,
+            name=self._blame(problem, site.form, theirs, own_names),
+            detail=detail,
         )
 
-    def forms(
+    def wraps(self, module: str, name: str) -> bool:
+        """Whether a module that calls a method has one of that name itself: it wraps others."""
+        record = self.lens.module(module)
+        return record is not None and any(name in each.methods for each in record.classes.values())
+
+    def called(self, target: Symbol) -> list[Site]:
+        """Where the release calls objects of a class as functions, if a method is what runs."""
+        owner, name = target.owner, target.qual.rsplit(".", 1)[-1]
+        if owner is None or not self.instances.runs(owner, name):
+            return []
+        return self.instances.sites(owner)
+
+    def sites(
         self,
         name: str,
         owner: Symbol | None = None,
         own_class: tuple[int, str, Sequence[Symbol]] | None = None,
-    ) -> list[Shape]:
-        """The forms in which the release itself calls something of that name.
+    ) -> list[Site]:
+        """Where the release itself calls something of that name, and in which form.
 
-        With an owner: those that may be meant for an object of that class, as far as what they are
+        With an owner: what may be meant for an object of that class, as far as what they are
         called on tells.
         """
         found = []
@@ -184,7 +201,7 @@ class StandIns(Calling):
             else:
                 meant = owner is None or self.meant_for(module, call.receiver, owner, name)
             if meant:
-                found.append(shape(call))
+                found.append(Site(module, shape(call)))
         return found
 
     def of_its_own(self, module: str, name: str, owner: Symbol) -> bool:
@@ -262,18 +279,27 @@ class StandIns(Calling):
         node = target.node
         if not isinstance(node, Recorded):
             return Outcome(Status.OK, found=(target,))
-        if name == "forward" and any(
-            each.rsplit(".", 1)[-1] == "Module" for each in self.lens.externals(bases[0])
-        ):
-            return UNKNOWN  # torch calls it, with whatever the module itself was called with
         plain = record.kind not in ("property", "overload") and not record.wrapped
         if not plain or target.kind == "property" or record.stub:
             return Outcome(Status.OK, found=(target,))
+        if name == "forward" and self.instances.runs(bases[0], name) and not self.called(target):
+            return UNKNOWN  # torch calls it, with whatever the module itself was called with
         own = (index, qual, bases) if complete else None
         fits = self.accepts(record, target, 0, True, own)
-        if fits.status is Status.BROKEN or record.is_generator or record.wrapped:
+        if fits.status is Status.BROKEN:
             return fits
+        if record.is_generator:
+            return self.defers(target) or fits
         return self.waits(index, record, target) or fits
+
+    def defers(self, target: Symbol) -> Outcome | None:
+        """An override that is a generator, of what does its work when it is called."""
+        node = target.node
+        assert isinstance(node, Recorded)
+        idle = Role.GENERATOR | Role.ABSTRACT | Role.UNIMPLEMENTED | Role.EMPTY
+        if node.role & (idle | Role.CONTEXT_MANAGER) or node.decorators:
+            return None
+        return Outcome(Status.BROKEN, "override", target.name, owner=target, detail="deferred")
 
     def waits(self, index: int, record: Function, target: Symbol) -> Outcome | None:
         """An override that gives no coroutine where SGLang awaits one, or the other way round."""
@@ -364,7 +390,8 @@ class StandIns(Calling):
                 for each in record.parameters
             ][1:]
             short = base.qual.rsplit(".", 1)[-1]
-            calls = [form for form in self.forms(short) if misfit(theirs, form) is None]
+            forms = [site.form for site in self.sites(short)]
+            calls = [form for form in forms if misfit(theirs, form) is None]
             explicit = [each for each in calls if each.positional or each.keywords]
             if not explicit:
                 return UNKNOWN

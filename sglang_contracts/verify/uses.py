@@ -159,6 +159,7 @@ def _skipped(file: File, alone: bool) -> Note:
         f"{text}; it may use SGLang, so that no release is known to be compatible",
         place,
         "mend it" if alone else f"mend it, or leave it out with --exclude {without}",
+        unread=file.path,
     )
 
 

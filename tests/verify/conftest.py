@@ -6,7 +6,7 @@ import importlib.util
 import sys
 import textwrap
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +15,7 @@ import pytest
 from sglang_contracts.contract import Contract, load_contract
 from sglang_contracts.surface import Catalog
 from sglang_contracts.surface.record import record
+from sglang_contracts.verify import check_plugin
 from sglang_contracts.verify.finding import Finding, Severity
 
 
@@ -37,13 +38,10 @@ def imaginary() -> ModuleType:
     return _imaginary()
 
 
-@pytest.fixture(scope="session")
-def two_releases(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    """``0.5.1`` and ``0.5.2`` of the imaginary sglang."""
-    folder = tmp_path_factory.mktemp("imaginary")
-    module = _imaginary()
+def _recorded(folder: Path, old: Mapping[str, str], new: Mapping[str, str]) -> Catalog:
+    """``0.5.1`` and ``0.5.2`` of an imaginary sglang: path in the package → text."""
     catalog = Catalog(folder / "shipped", folder / "user")
-    for version, files in (("0.5.1", module.OLD), ("0.5.2", module.NEW)):
+    for version, files in (("0.5.1", old), ("0.5.2", new)):
         wheel = folder / f"sglang-{version}-py3-none-any.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
             for name, text in files.items():
@@ -51,6 +49,32 @@ def two_releases(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
         record(str(wheel), catalog)
         catalog = Catalog(folder / "shipped", folder / "user")
     return catalog
+
+
+@pytest.fixture(scope="session")
+def two_releases(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """``0.5.1`` and ``0.5.2`` of the imaginary sglang."""
+    module = _imaginary()
+    return _recorded(tmp_path_factory.mktemp("imaginary"), module.OLD, module.NEW)
+
+
+@pytest.fixture
+def broken_by(tmp_path: Path) -> Callable[..., list[str]]:
+    """Told what a change between two releases breaks: ``severity rule symbol:line`` of each."""
+
+    def told(old: Mapping[str, str], new: Mapping[str, str], plugin: str) -> list[str]:
+        (tmp_path / "plugin").mkdir()
+        (tmp_path / "plugin" / "plugin.py").write_text(textwrap.dedent(plugin))
+        catalog = _recorded(tmp_path, old, new)
+        report = check_plugin(tmp_path / "plugin", catalog, ["0.5.1", "0.5.2"], contracts=())
+        assert not report.releases[0].findings
+        return [
+            f"{each.severity.value} {each.rule} {each.symbol}:{place.line}"
+            for each in report.releases[1].findings
+            for place in each.locations
+        ]
+
+    return told
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from sglang_contracts.report import render
+from sglang_contracts.report.document import frame
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin, upgrade_report
 from sglang_contracts.verify.compatibility import with_range
@@ -65,6 +66,8 @@ def test_a_file_that_names_sglang_and_cannot_be_read_leaves_it_unknown(tmp_path,
     assert note.text.startswith("bad.py was skipped: no valid Python")
     assert "no release is known to be compatible" in note.text
     assert note.hint == "mend it, or leave it out with --exclude bad.py"
+    assert [each.unread for each in report.unread] == ["bad.py", "deep.py"]
+    assert [each.get("unread") for each in frame(report)["notes"]] == ["bad.py", "deep.py"]
     without = check_plugin(tmp_path, catalog, ["0.5.16"], exclude=["bad.py", "deep.py"])
     assert without.releases[0].verdict is Verdict.COMPATIBLE
 
@@ -75,6 +78,8 @@ def test_a_file_that_cannot_be_read_and_never_names_sglang_changes_nothing(tmp_p
     report = check_plugin(tmp_path, catalog, ["0.5.16"])
     assert report.releases[0].verdict is Verdict.COMPATIBLE
     assert [note.hint for note in report.notes] == [""]
+    assert report.unread == ()
+    assert ["unread" in each for each in frame(report)["notes"]] == [False]
 
 
 def test_what_breaks_is_broken_whatever_else_could_not_be_read(tmp_path, catalog):

@@ -2,23 +2,26 @@
 
 SGLang names its environment variables in ``sglang.srt.environ:Envs`` with their defaults. A plugin
 that reads one with a default of its own, or through ``envs``, does something else from the release
-on that turned it round; nothing fails.
+on that turned it round; nothing fails. One that only asks whether ``envs`` has it on has a way for
+either answer, and goes the way that SGLang goes: of that nothing is said.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sglang_contracts.plugin.model import File, UseKind
+from sglang_contracts.plugin.model import File, Form, Use, UseKind
 from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.verify.finding import Finding, Location, Severity
+from sglang_contracts.verify.spans import last_before
 
 _MODULE, _TABLE, _OBJECT = "sglang.srt.environ", "Envs", "envs"
 _SWITCH = re.compile(r"EnvBool\w*\((True|False)\b")
 _NAME = re.compile(r"(?:SGLANG|SGL)_[A-Z][A-Z0-9_]*\Z")
 _GETTERS = frozenset({"get", "getenv"})
+_SETTERS = frozenset({"set", "override"})
 _ON, _OFF = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
 
 
@@ -50,6 +53,7 @@ class Defaults:
             for use in file.uses
             if use.kind is UseKind.ENVIRONMENT and (use.name, file.path, use.line) not in places
         }
+        elsewhere.update(each for file in files for each in _set_by(file))
         # what the plugin sets somewhere is not left to any default
         self.readings = [each for each in found if each.name not in elsewhere]
         self._states: dict[str, list[bool | None]] = {}
@@ -76,9 +80,9 @@ class Defaults:
         states = self.states(reading.name)
         now = states[index]
         was = (not now) if reading.own is None else reading.own
-        if now is None or now == was or was not in states[:index]:
+        last = last_before([state is was for state in states], index)
+        if now is None or now == was or last is None:
             return None
-        last = max(at for at in range(index) if states[at] is was)
         return Finding(
             "behaviour-changed",
             Severity.WARNING,
@@ -97,23 +101,44 @@ def _said(on: bool) -> str:
 
 def _readings(file: File) -> Iterator[Reading]:
     """Where a file reads switches, whichever release it is."""
-    for use in file.uses:
-        node = file.nodes[use.node]
-        place = Location(file.path, use.line, use.column)
+    asked = {*file.tested, *(node[1] for node in file.nodes if node[0] == "truth")}
+    for use, callee, form in _calls(file):
         if use.guard:
             continue
-        if use.kind is UseKind.READ and node[0] == "attr" and _NAME.match(node[2]):
-            if tuple(file.nodes[node[1]]) == ("import", _MODULE, _OBJECT):
-                yield Reading(node[2], None, place)
-        elif use.kind is UseKind.CALL and node[0] == "call":
-            callee, form = file.nodes[node[1]], file.forms[node[2]]
-            if callee[0] != "foreign" or callee[1] != "os" or callee[2] not in _GETTERS:
-                continue
+        place = Location(file.path, use.line, use.column)
+        name = _of_envs(file, callee)
+        if name and callee[2] == "get" and use.node not in asked:
+            yield Reading(name, None, place)
+        elif callee[0] == "foreign" and callee[1] == "os" and callee[2] in _GETTERS:
             given = [file.nodes[each] for each in form.positional]
             if len(given) == 2 and given[0][0] == "text" and _NAME.match(given[0][1]):
                 own = _switch(given[1])
                 if own is not None:
                     yield Reading(given[0][1], own, place)
+
+
+def _set_by(file: File) -> Iterator[str]:
+    """Switches that a file sets through ``envs``."""
+    for _, callee, _ in _calls(file):
+        name = _of_envs(file, callee)
+        if name and callee[2] in _SETTERS:
+            yield name
+
+
+def _calls(file: File) -> Iterator[tuple[Use, Sequence[Any], Form]]:
+    """Calls whichever release it is, with what is called, and their form."""
+    for use in file.uses:
+        node = file.nodes[use.node]
+        if use.kind is UseKind.CALL and node[0] == "call":
+            yield use, file.nodes[node[1]], file.forms[node[2]]
+
+
+def _of_envs(file: File, callee: Sequence[Any]) -> str:
+    """The switch of which a method of ``envs.NAME`` is called; empty for any other."""
+    holder: Sequence[Any] = file.nodes[callee[1]] if callee[0] == "attr" else ("",)
+    if holder[0] != "attr" or not _NAME.match(holder[2]):
+        return ""
+    return str(holder[2]) if tuple(file.nodes[holder[1]]) == ("import", _MODULE, _OBJECT) else ""
 
 
 def _switch(node: Sequence[object]) -> bool | None:

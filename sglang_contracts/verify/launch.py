@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from sglang_contracts.errors import nearest
+from sglang_contracts.errors import nearest as alike
 from sglang_contracts.plugin.model import File, UseKind
 from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.outcome import Status
 from sglang_contracts.verify.replacements import Replacements
+from sglang_contracts.verify.spans import nearest, start
 
 _PREFIX_SHIMS = frozenset({"_convert_SGL_to_SGLANG", "_handle_deprecated_envs"})
 """Functions of ``sglang.srt.environ`` that copy each ``SGL_*`` to ``SGLANG_*`` at import."""
@@ -126,14 +127,12 @@ class Launches:
                 else (Status.UNKNOWN, "")
                 for at, state in enumerate(states)
             ]
-        good = _nearest(states, index)
+        good = nearest([state is Status.OK for state, _ in states], index)
         if good is None:
             return None
         if what == "environment" and good > index:
             return None  # not read yet: setting it does no harm
-        first = index
-        while first > 0 and states[first - 1][0] is Status.BROKEN:
-            first -= 1
+        first = start([state is Status.BROKEN for state, _ in states], index)
         last = self.releases[first - 1] if first > 0 else None
         new, old = self.releases[index], self.releases[good]
         if what == "environment":
@@ -174,7 +173,7 @@ class Launches:
         surface = self.catalog.surface(self.releases[index])
         symbol, severity, detail = f"flag:{given.name}", Severity.ERROR, ""
         if what == "environment":
-            near = nearest(given.name, surface.environment(), 1)
+            near = alike(given.name, surface.environment(), 1)
             if not near or not given.name.startswith(("SGLANG_", "SGL_")):
                 return None  # whose it is cannot be told
             symbol, severity = f"env:{given.name}", Severity.WARNING
@@ -182,7 +181,7 @@ class Launches:
             symbol = f"flag:{given.name}({given.value})"
             flag = surface.flags()[given.name]
             choices = surface.flag_choices(given.name) or ()
-            near = nearest(given.value or "", choices, 3)
+            near = alike(given.value or "", choices, 3)
             detail = "" if near else f"it takes {', '.join(choices[:12])}"
             if not flag.choices.startswith(("[", "(")) and not near:
                 return None  # a list that plugins add to
@@ -217,14 +216,4 @@ def _renamed(surface: Surface, name: str) -> bool:
 def _like(name: str, flags: Iterable[str]) -> list[str]:
     """Flags spelled alike; the dashes, which all of them begin with, make none alike."""
     bare = name.lstrip("-")
-    return [f"--{each}" for each in nearest(bare, (flag.lstrip("-") for flag in flags), 3)]
-
-
-def _nearest(states: Sequence[tuple[Status, str]], index: int) -> int | None:
-    for at in range(index - 1, -1, -1):
-        if states[at][0] is Status.OK:
-            return at
-    for at in range(index + 1, len(states)):
-        if states[at][0] is Status.OK:
-            return at
-    return None
+    return [f"--{each}" for each in alike(bare, (flag.lstrip("-") for flag in flags), 3)]

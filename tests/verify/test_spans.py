@@ -1,0 +1,24 @@
+import pytest
+
+from sglang_contracts.verify.spans import last_before, nearest, start
+
+STATES = [True, False, True, True, False]
+
+
+@pytest.mark.parametrize(("at", "first"), [(0, 0), (2, 2), (3, 2)])
+def test_a_state_began_where_it_last_had_been_another(at, first):
+    assert start(STATES, at) == first
+
+
+@pytest.mark.parametrize(("at", "last"), [(0, None), (1, 0), (2, 0), (4, 3)])
+def test_the_last_before_is_never_the_release_itself(at, last):
+    assert last_before(STATES, at) == last
+
+
+@pytest.mark.parametrize(("at", "near"), [(0, 2), (1, 0), (4, 3)])
+def test_the_nearest_is_before_where_there_is_one_and_else_after(at, near):
+    assert nearest(STATES, at) == near
+
+
+def test_there_may_be_none():
+    assert nearest([False, True, False], 1) is None

@@ -111,18 +111,18 @@ class KunlunPagedTokenToKVPoolAllocator(PagedTokenToKVPoolAllocator):
         pages = free_index // self.page_size
         owned = self._out[pages]
         kept = free_index[owned]
-        if kept.numel() < free_index.numel():
-            logger.error(
-                "%d of %d KV slots to free are free already; they are left alone",
-                free_index.numel() - kept.numel(),
-                free_index.numel(),
-            )
+        again = free_index.numel() - kept.numel()
+        if again:
+            logger.error("%d of %d KV slots to free are free", again, free_index.numel())
         self._out[pages] = False
         super().free(kept)
 
+    def free_segment(self, free_index: torch.Tensor, *, start_pos: int) -> None:
+        """A request's slots (since 0.5.17): SGLang's own passes `free` and its book by."""
+        self.free(free_index)
+
     def _pages(self, lens: torch.Tensor) -> torch.Tensor:
-        page_size: int = self.page_size
-        return (lens + page_size - 1) // page_size
+        return -(-lens // self.page_size)
 
     def _has(self, pages: int) -> bool:
         if pages > len(self.free_pages):

@@ -46,4 +46,4 @@ def int8_linear(
     ops.quant2d(rows, x_q, x_max, force_sdnn=True)
     bias = None if bias is None else bias.float()
     ops.matmul(x_q, weight, out, bias=bias, x_pc_max=x_max, w_pc_max=weight_max)
-    return out.view(*x.shape[:-1], -1)
+    return out.view(*x.shape[:-1], weight.shape[0])

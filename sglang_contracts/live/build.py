@@ -199,7 +199,9 @@ class Builder:
             enable_memory_saver=False,
         )
 
-    def allocator(self, geometry: Geometry, kv_pool: Any, cls: Any = None) -> Any:
+    def allocator(
+        self, geometry: Geometry, kv_pool: Any, cls: Any = None, need_sort: bool = False
+    ) -> Any:
         """The allocator for the geometry's page size, handing out slots of ``kv_pool``."""
         upstream = token_allocator if geometry.page_size == 1 else paged_allocator
         return construct(
@@ -209,7 +211,7 @@ class Builder:
             dtype=geometry.torch_dtype,
             device=geometry.device,
             kvcache=kv_pool,
-            need_sort=False,
+            need_sort=need_sort,
         )
 
     def runner(self, geometry: Geometry, request_pool: Any, kv_pool: Any, **more: Any) -> Any:
@@ -296,16 +298,25 @@ class Builder:
         Returns:
             int64 tensor ``[sum(seq_lens) - sum(prefix_lens)]``, or None if the pool is full.
         """
-        count = sum(seq_lens) - sum(prefix_lens)
         if allocator.page_size == 1:
-            return allocator.alloc(count)
-        values = {
-            **_two_sided("prefix_lens", prefix_lens, allocator.device),
-            **_two_sided("seq_lens", seq_lens, allocator.device),
-            "last_loc": _int64(last_loc, allocator.device),
-            "extend_num_tokens": count,
-        }
+            return allocator.alloc(sum(seq_lens) - sum(prefix_lens))
+        values = self.extension(allocator.device, prefix_lens, seq_lens, last_loc)
         return allocator.alloc_extend(**accepted(allocator.alloc_extend, values))
+
+    def extension(
+        self,
+        device: Any,
+        prefix_lens: Sequence[int],
+        seq_lens: Sequence[int],
+        last_loc: Sequence[int],
+    ) -> dict[str, Any]:
+        """What ``alloc_extend`` is called with, by name; not each release has all of it."""
+        return {
+            **_two_sided("prefix_lens", prefix_lens, device),
+            **_two_sided("seq_lens", seq_lens, device),
+            "last_loc": _int64(last_loc, device),
+            "extend_num_tokens": sum(seq_lens) - sum(prefix_lens),
+        }
 
     def alloc_decode(self, allocator: Any, seq_lens: Sequence[int], last_loc: Sequence[int]) -> Any:
         """One slot for each request.
@@ -320,11 +331,15 @@ class Builder:
         """
         if allocator.page_size == 1:
             return allocator.alloc(len(seq_lens))
-        values = {
-            **_two_sided("seq_lens", seq_lens, allocator.device),
-            "last_loc": _int64(last_loc, allocator.device),
-        }
+        values = self.step(allocator.device, seq_lens, last_loc)
         return allocator.alloc_decode(**accepted(allocator.alloc_decode, values))
+
+    def step(self, device: Any, seq_lens: Sequence[int], last_loc: Sequence[int]) -> dict[str, Any]:
+        """What ``alloc_decode`` is called with, by name; not each release has all of it."""
+        return {
+            **_two_sided("seq_lens", seq_lens, device),
+            "last_loc": _int64(last_loc, device),
+        }
 
     def sampling_info(
         self,

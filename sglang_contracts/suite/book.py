@@ -18,10 +18,12 @@ class Book:
     Attributes:
         bench: Whose allocator is asked.
         requests: Number → its slots in order, shared ones first.
+        grouping: Whether frees are deferred at the moment.
     """
 
     bench: Bench
     requests: dict[int, list[int]] = field(default_factory=dict)
+    grouping: bool = False
 
     @property
     def page(self) -> int:
@@ -159,20 +161,36 @@ class Book:
             )
 
     def release(self, number: int) -> list[int]:
-        """Free a request's slots, but those that others share: the last to leave frees them.
-
-        Pages are named last to first where the number is odd: no order is promised.
-        """
+        """Free a request's slots, but those that others share: the last to leave frees them."""
         slots = self.requests.pop(number)
         kept = self.pages_out()
         freed = [slot for slot in slots if slot // self.page not in kept]
-        if number % 2:
-            freed = [
-                s for i in reversed(range(0, len(freed), self.page)) for s in freed[i:][: self.page]
-            ]
         if freed:
-            ask("free", self.bench.allocator.free, self.bench.tensor(freed, "int64"))
+            self.give_back(freed, len(slots) - len(freed), number % 3)
         return freed
+
+    def give_back(self, slots: list[int], start: int, way: int) -> None:
+        """Free slots in one of the ways in which core does.
+
+        Args:
+            slots: Of one request, in its order, from a page's first on.
+            start: Position of the first.
+            way: 1: int64 as they were given out, the last page first, for no order is promised;
+                2: as a segment, where the release has that (since 0.5.17 its prefix cache does
+                so); else a piece of the request's int32 row, which the row's next owner overwrites.
+        """
+        allocator, page = self.bench.allocator, self.page
+        if way == 1:
+            turned = [s for i in reversed(range(0, len(slots), page)) for s in slots[i : i + page]]
+            ask("free", allocator.free, self.bench.tensor(turned, "int64"))
+            return
+        row = self.bench.tensor(slots, "int32")
+        if way == 2 and hasattr(allocator, "free_segment"):
+            ask("free_segment", allocator.free_segment, row, start_pos=start)
+        else:
+            ask("free of a row of the request table", allocator.free, row)
+        if not self.grouping:
+            row.zero_()
 
     def check_available(self, what: str) -> None:
         """``available_size()`` is what the book says."""

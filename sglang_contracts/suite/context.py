@@ -177,11 +177,14 @@ class Context:
         return tuple(Cell(*point) for point in dict.fromkeys(points))
 
     def page_cells(self) -> tuple[Cell, ...]:
-        """The simplest cell of each page size: where nothing else matters."""
-        found: dict[int, Cell] = {}
-        for cell in self.cells():
-            found.setdefault(cell.page_size, cell)
-        return tuple(found.values())
+        """A cell of each page size, with the dtypes in turn: where nothing else matters."""
+        declared, cells = self.subject.capabilities, self.cells()
+        found = []
+        for index, page in enumerate(declared.page_sizes):
+            mine = [cell for cell in cells if cell.page_size == page]
+            dtype = declared.dtypes[index % len(declared.dtypes)]
+            found.append(next((cell for cell in mine if cell.dtype == dtype), mine[0]))
+        return tuple(found)
 
     def skip_part(self, reason: str) -> None:
         """Note that part of the running check does not apply."""

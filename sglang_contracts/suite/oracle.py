@@ -8,8 +8,30 @@ from __future__ import annotations
 from typing import Any
 
 TOLERANCE = {"float32": 3e-5, "float16": 5e-3, "bfloat16": 4e-2}
-"""Largest absolute difference allowed for inputs of unit variance: what rounding the result to
-the dtype, and one softmax in it, can cost."""
+"""Largest difference allowed from a token's result, as a share of that result's root mean square:
+what rounding the result to the dtype, and one softmax in it, can cost. A result over a thousand
+keys is a mean of a thousand values and as much smaller: held to what suits a short one, it could as
+well be zero."""
+
+LEAST = 0.02
+"""The root mean square that a smaller one counts as: accumulating has its own rounding."""
+
+
+def allowed(wanted: Any, dtype: str) -> Any:
+    """How far each token's result may be off.
+
+    Args:
+        wanted: float64 array ``[T, ...]``, what must come out.
+        dtype: Name of the torch dtype in which it comes.
+
+    Returns:
+        float64 array ``[T, 1]``.
+    """
+    import numpy
+
+    rows = wanted.reshape(len(wanted), -1)
+    size = numpy.sqrt((rows**2).mean(axis=1, keepdims=True))
+    return TOLERANCE[dtype] * size.clip(LEAST, 1.0)
 
 _ROWS = 64
 """Queries worked out at a time: the scores of a long request would not fit in the cache."""

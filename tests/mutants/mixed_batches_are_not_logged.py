@@ -4,6 +4,7 @@ import dataclasses
 
 NAME = "Requests that arrive in a mixed batch are not logged"
 KILLED_BY = "log.names-the-backend-of-each-request"
+RELEASES = ">=0.5.11"  # a batch names its requests since
 
 
 def make(reference):

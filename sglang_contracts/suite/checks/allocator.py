@@ -24,11 +24,13 @@ class Run:
             ``("share", of, pages)``.
         cell: Page size and the rest.
         slots: Slots of the pool.
+        sort: The allocator's ``need_sort``.
     """
 
     ops: tuple[tuple[Any, ...], ...]
     cell: Cell = SIMPLEST
     slots: int = 256
+    sort: bool = False
 
     def __repr__(self) -> str:
         return _short(self)
@@ -61,10 +63,11 @@ def runs(context: Context, cells: Sequence[Cell]) -> Any:
         ),
     )
     return strategies.builds(
-        lambda ops, cell, slots: Run(tuple(ops), cell, slots),
+        lambda ops, cell, slots, sort: Run(tuple(ops), cell, slots, sort),
         strategies.lists(op, min_size=1, max_size=context.profile.ops),
         strategies.sampled_from(list(cells)),
         strategies.sampled_from([256, 512]),
+        strategies.booleans(),
     )
 
 
@@ -108,19 +111,28 @@ def _plain(cells: Sequence[Cell]) -> list[Run]:
             ("extend", 4, max(1, page - 2)),
             ("extend", 4, min(2, page)),
             ("extend", 3, 5),
+            ("extend", 7, 2 * page),
+            ("share", 7, 1),  # with request 17, which is freed from its second page on
+            ("extend", 17, page + 1),
+            ("free", 17),
         ]
-        found.append(Run(tuple(ops), cell))
+        found.append(Run(tuple(ops), cell, sort=True))
         ops = [("extend", n, 64) for n in range(6)] + [("free", n) for n in range(6)]
-        found.append(Run(tuple(ops * 2), cell))
+        found.append(Run(tuple(ops * 2 + ops[:6]), cell))
     return found
+
+
+def _opened(context: Context, run: Run) -> Book:
+    """The book of a new bench for a run; runs on the allocator alone look at no pool."""
+    sort = run.sort
+    return Book(Bench(context, run.cell, slots=run.slots, looks=False, need_sort=sort))
 
 
 def _explore(context: Context, judge: Callable[[Book, tuple[Any, ...]], None]) -> None:
     cells = _cells(context)
 
     def body(run: Run) -> None:
-        bench = Bench(context, run.cell, slots=run.slots)
-        book = Book(bench)
+        book = _opened(context, run)
         for op in run.ops:
             _apply(book, op, lambda numbers: None)
             judge(book, op)
@@ -161,8 +173,7 @@ def _come_back(context: Context) -> None:
     cells = _cells(context)
 
     def body(run: Run) -> None:
-        bench = Bench(context, run.cell, slots=run.slots)
-        book = Book(bench)
+        book = _opened(context, run)
         for op in run.ops:
             _apply(book, op, lambda numbers: None)
         for number in sorted(book.requests, reverse=True):
@@ -259,6 +270,33 @@ def _batches(context: Context) -> None:
     context.explore(_cells(context), None, body)
 
 
+_CROWD = 64
+_LONG = 3000
+"""Tokens of one extension: beyond any block of threads of usual size."""
+
+
+@check(
+    "allocator.large-batches-are-served",
+    2,
+    "Sixty-four requests and three thousand tokens in one allocation get slots of their own",
+    clauses=("kv-allocator-paged/alloc_extend", "kv-allocator-paged/alloc_decode"),
+    why="A kernel launched for thirty-two requests leaves the others what was in memory.",
+)
+def _large(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        page = min(cell.page_size, 32)
+        slots = _LONG + 3 * _CROWD * cell.page_size
+        book = Book(Bench(context, cell, slots=slots, looks=False))
+        everybody = list(range(_CROWD))
+        book.extend({number: (number * 7) % (page + 2) + 1 for number in everybody})
+        book.decode(everybody)
+        book.extend({_CROWD: _LONG, 3: 2 * page, 5: 1})
+        book.decode(everybody[::-1])
+        book.check_available("after large batches")
+
+    context.explore(_cells(context), None, body)
+
+
 @check(
     "allocator.double-free-is-refused",
     3,
@@ -273,9 +311,16 @@ def _double(context: Context) -> None:
         book = Book(bench)
         page = cell.page_size
         book.extend({0: 2 * page, 1: page})
-        freed = bench.tensor(book.requests[0], "int64")
+        for way in range(3):  # freed in one way, then in another
+            book.extend({way + 6: page})
+            freed = list(book.requests[way + 6])
+            book.release(way + 6)
+            for again in range(3):
+                book.give_back(freed, 0, again)
+                book.check_available("after a double free")
+        freed = list(book.requests[0])
         book.release(0)
-        ask("free of slots that are free already", bench.allocator.free, freed)
+        book.give_back(freed, 0, 0)
         book.check_available("after a double free")
         whole = book.free()
         expect(
@@ -305,15 +350,17 @@ def _group(context: Context) -> None:
             raise Inapplicable(f"SGLang {context.release} has no groups of frees")
         book = Book(bench)
         page = cell.page_size
-        book.extend({0: 2 * page, 1: page, 2: page})
+        book.extend({0: 2 * page, 1: page, 2: page, 4: page})
         nothing = bench.tensor([], "int64")
         ask("free of no slots", bench.allocator.free, nothing)
         book.check_available("after a free of no slots")
-        for numbers in ((0, 2), ()):
+        for numbers in ((0, 2, 4), ()):
             ask("free_group_begin", bench.allocator.free_group_begin)
+            book.grouping = True
             for number in numbers:
                 book.release(number)
             ask("free of no slots in a group", bench.allocator.free, nothing)
+            book.grouping = False
             ask("free_group_end", bench.allocator.free_group_end)
             book.check_available(f"after a group of {len(numbers)} frees")
         book.extend({3: page})
@@ -389,8 +436,8 @@ def _machine(context: Context) -> None:
     cells = context.page_cells()
 
     def body(run: Run) -> None:
-        bench = Bench(context, run.cell, slots=run.slots)
-        book = Book(bench)
+        book = _opened(context, run)
+        bench = book.bench
         heads, (dim, value_dim) = run.cell.heads[1], run.cell.dims
         dtype = bench.geometry.torch_dtype
         stored: dict[int, tuple[int, Any, Any]] = {}

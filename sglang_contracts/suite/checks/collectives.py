@@ -108,26 +108,34 @@ def _reduce(communicator: Any, rank: int, ranks: int) -> list[Any]:
         tensor = torch.full(size, float(2**rank)) + torch.arange(size[-1]) * (index + 1)
         given = tensor.t().clone().t() if tensor.dim() == 2 else tensor.clone()
         result = communicator.all_reduce(given)
-        found.append((given if result is None else result).tolist())
+        found.append(given if result is None else result)
     for size in _OTHERS:
         given = torch.full(size, 2.0**rank, dtype=torch.bfloat16)
         result = communicator.all_reduce(given)
-        given = given if result is None else result
-        found.append((str(given.dtype), given.tolist()))
-    return found
+        found.append(given if result is None else result)
+    return _told(found)
+
+
+def _told(found: list[Any]) -> list[Any]:
+    """Results as they can be sent, read once all calls are over: none may overwrite another's."""
+    plain = [tensor.tolist() for tensor in found[: len(_SIZES)]]
+    return plain + [(str(tensor.dtype), tensor.tolist()) for tensor in found[len(_SIZES) :]]
 
 
 def _gather(communicator: Any, rank: int, ranks: int) -> list[Any]:
     import torch
 
     found: list[Any] = []
+    changed = 0
     for size in _SIZES:
         tensor = torch.full(size, float(rank)) + torch.arange(size[-1]) / 64
-        found.append(communicator.all_gather(tensor).tolist())
+        given = tensor.clone()
+        found.append(communicator.all_gather(given))
+        changed += not torch.equal(given, tensor)
     for size in _OTHERS:
-        whole = communicator.all_gather(torch.full(size, float(rank), dtype=torch.bfloat16))
-        found.append((str(whole.dtype), whole.tolist()))
-    return found
+        part = torch.full(size, float(rank), dtype=torch.bfloat16)
+        found.append(communicator.all_gather(part))
+    return [*_told(found), changed]
 
 
 @check(
@@ -197,7 +205,12 @@ def _all_gather(context: Context) -> None:
                     f"{list(found.shape)}, not the parts of all ranks in their order "
                     f"{list(wanted.shape)}",
                 )
-            for size, given in zip(_OTHERS, answer[len(_SIZES) :], strict=True):
+            expect(
+                not answer[-1],
+                f"{algorithm} over {ranks} ranks: on rank {rank} {answer[-1]} of {len(_SIZES)} "
+                "parts are changed by gathering them",
+            )
+            for size, given in zip(_OTHERS, answer[len(_SIZES) : -1], strict=True):
                 whole = torch.cat([torch.full(size, float(each)) for each in range(ranks)])
                 expect(
                     given == ("torch.bfloat16", whole.tolist()),

@@ -116,6 +116,34 @@ def _pool(context: Context) -> None:
 
 
 @check(
+    "kv-path.offload-lies-on-the-host",
+    4,
+    "What get_cpu_copy takes of a request lies in the host's memory",
+    clauses=("kv-pool-mha/get_cpu_copy",),
+    why="A request is retracted because the card is full: a copy there frees nothing.",
+)
+def _offloaded(context: Context) -> None:
+    if context.subject.kv_pool is None:
+        raise Inapplicable("the plugin uses SGLang's own pool")
+    if context.clause("kv-pool-mha/get_cpu_copy") is None:
+        raise Inapplicable(f"SGLang {context.release} does not offload slots")
+
+    def body(bench: Bench, watch: Watch) -> None:
+        from sglang_contracts.fakes.nested import tensors
+
+        slots = bench.tensor(range(bench.cell.page_size, 3 * bench.cell.page_size), "int64")
+        kept = tensors(ask("get_cpu_copy", bench.pool.get_cpu_copy, slots))
+        there = [tensor for tensor in kept if tensor.device.type == watch.device]
+        expect(
+            not there,
+            f"get_cpu_copy gives {len(there)} of {len(kept)} tensors on {watch.device} "
+            f"({bench.cell.label})",
+        )
+
+    watching(context, body)
+
+
+@check(
     "kv-path.cost-does-not-follow-the-pool",
     4,
     "No layer allocates more where the pool is larger",

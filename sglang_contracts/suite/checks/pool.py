@@ -428,11 +428,23 @@ def _moves(context: Context) -> None:
     _each(context, body)
 
 
+def _handed_on(context: Context) -> dict[str, Any]:
+    """The keywords beside the slots with which this release's core offloads a request."""
+    clause = context.clause("kv-allocator-paged/get_cpu_copy")
+    known = variant(clause.parameters, context.release) if clause is not None else None
+    values = {"mamba_indices": None, "req_pool_index": 1}
+    return {name: value for name, value in values.items() if f"{name}=" in (known or ())}
+
+
 @check(
     "kv-pool.offload-restores",
     3,
     "What get_cpu_copy has taken, load_cpu_copy puts into other slots, bit for bit",
-    clauses=("kv-pool-mha/get_cpu_copy", "kv-pool-mha/load_cpu_copy"),
+    clauses=(
+        "kv-pool-mha/get_cpu_copy",
+        "kv-pool-mha/load_cpu_copy",
+        "kv-allocator-paged/get_cpu_copy",
+    ),
     forbids_raising=True,
     why="A retracted request goes on from its offloaded cache.",
 )
@@ -448,9 +460,12 @@ def _offload(context: Context) -> None:
         slots = [*pages[2], *pages[0]]  # a request's pages come in no order
         target = [*pages[4], *pages[1]]
         before = [bench.raw(layer) for layer in range(LAYERS)]
-        kept = ask("get_cpu_copy", bench.pool.get_cpu_copy, bench.tensor(slots, "int64"))
+        # As core does: through the allocator, which hands on, with a row of the request table.
+        allocator = bench.allocator
+        row, later = bench.tensor(slots, "int32"), bench.tensor(target, "int32")
+        kept = ask("get_cpu_copy", allocator.get_cpu_copy, row, **_handed_on(context))
         bench.fill(99)
-        ask("load_cpu_copy", bench.pool.load_cpu_copy, kept, bench.tensor(target, "int64"))
+        ask("load_cpu_copy", allocator.load_cpu_copy, kept, later, **_handed_on(context))
         for layer in range(LAYERS):
             keys, values = before[layer]
             _equal(bench, layer, target, keys[slots], values[slots], "after offloading and loading")

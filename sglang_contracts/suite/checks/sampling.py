@@ -35,7 +35,7 @@ def _sample(
         info.min_ps = torch.tensor(list(min_ps), dtype=torch.float32)
         info.need_min_p_sampling = True
     torch.manual_seed(context.seed + seed)
-    given = logits.clone()
+    given = logits.clone() if logits.is_contiguous() else logits
     found = ask(f"sampling {len(logits)} rows", context.subject.sampler, given, info)
     expect(
         hasattr(found, "dtype") and tuple(found.shape) == (len(logits),),
@@ -114,6 +114,14 @@ def _greedy(context: Context) -> None:
             f"beside sampled rows, {wrong} of 32 rows at temperature 0 are not the most likely "
             "token",
         )
+    wide = torch.cat([logits, torch.full((64, 14), 9.0)], 1)  # as a padded vocabulary is cut off
+    found = _sample(context, wide[:, :50], [0.0] * 64, [1.0] * 64, [ALL] * 64)
+    wrong = sum(a != b for a, b in zip(found, best, strict=True))
+    expect(
+        not wrong,
+        f"at temperature 0, {wrong} of 64 rows that are slices of wider ones are not the most "
+        "likely token",
+    )
     found = _sample(context, logits, [1.0] * 64, [1.0] * 64, [1] * 64)
     wrong = sum(a != b for a, b in zip(found, best, strict=True))
     expect(not wrong, f"with top_k 1, {wrong} of 64 rows are not the most likely token")
@@ -208,23 +216,35 @@ def _temperature(context: Context) -> None:
 @check(
     "sampler.rows-have-their-own-parameters",
     3,
-    "In a mixed batch each row is drawn with its own temperature, top_k and top_p",
+    "In a mixed batch each row is drawn with its own temperature, top_k, top_p and min_p",
     needs=("sampler",),
     clauses=_CLAUSES,
     why="Requests with different settings share every batch.",
 )
 def _rows(context: Context) -> None:
-    base = _probabilities(0.1, 0.2, 0.3, 0.4)
-    logits = base.repeat(_ROWS, 1)
-    temperatures = [1.0, 0.01, 1.0, 1.0] * (_ROWS // 4)
-    top_ps = [1.0, 1.0, 0.35, 1.0] * (_ROWS // 4)
-    top_ks = [ALL, ALL, ALL, 2] * (_ROWS // 4)
-    found = _sample(context, logits, temperatures, top_ps, top_ks)
-    for kind, allowed in enumerate(({0, 1, 2, 3}, {3}, {3}, {2, 3})):
-        drawn = set(found[kind::4])
+    own: tuple[tuple[float, float, int, float, set[int]], ...] = (
+        # temperature, top_p, top_k, min_p, tokens that may be drawn
+        (1.0, 1.0, ALL, 0.0, {0, 1, 2, 3}),
+        (0.01, 1.0, ALL, 0.0, {3}),
+        (1.0, 0.35, ALL, 0.0, {3}),
+        (1.0, 1.0, 2, 0.0, {2, 3}),
+        (1.0, 1.0, ALL, 0.4, {1, 2, 3}),
+    )
+    kinds, times = len(own), _ROWS // len(own)
+    logits = _probabilities(0.1, 0.2, 0.3, 0.4).repeat(kinds * times, 1)
+    found = _sample(
+        context,
+        logits,
+        temperatures=[row[0] for row in own] * times,
+        top_ps=[row[1] for row in own] * times,
+        top_ks=[row[2] for row in own] * times,
+        min_ps=[row[3] for row in own] * times,
+    )
+    for kind, (*_, allowed) in enumerate(own):
+        drawn = set(found[kind::kinds])
         expect(
             drawn == allowed,
-            f"rows {kind}, {kind + 4}, … of a mixed batch draw {len(drawn)} different tokens; "
+            f"rows {kind}, {kind + kinds}, … of a mixed batch draw {len(drawn)} different tokens; "
             f"their own parameters allow {len(allowed)}",
         )
 
@@ -309,7 +329,7 @@ def _device(context: Context) -> None:
 @check(
     "sampler.draws-are-fresh",
     3,
-    "Two steps draw anew: the same logits give other tokens",
+    "Rows and steps draw anew: the same logits give other tokens",
     needs=("sampler",),
     clauses=_CLAUSES,
     why="A generator seeded at each step answers every request of a prompt with one text.",
@@ -330,6 +350,15 @@ def _fresh(context: Context) -> None:
             f"step {index + 1} draws the same token as the first in {same} of 256 rows of 100 "
             "equally likely tokens",
         )
+    # Of as many equally likely tokens as rows, a share of 1 - 1/e is drawn at least once: fewer
+    # where rows share a random number, or where it has too few bits to tell tokens apart.
+    rows = 1024
+    once = _sample(context, torch.zeros(rows, rows), [1.0] * rows, [1.0] * rows, [ALL] * rows)
+    expect(
+        len(set(once)) > 590,
+        f"{rows} rows of {rows} equally likely tokens draw {len(set(once))} different ones, not "
+        "some 647: rows share random numbers, or these have too few bits",
+    )
     alone = context.builder.sampling_info("cpu", [1.0], [1.0], [ALL], 100)
     drawn = {
         int(ask("sampling one row", context.subject.sampler, logits[:1].clone(), alone)[0])

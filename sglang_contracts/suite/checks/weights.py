@@ -45,7 +45,8 @@ def _unpack(context: Context) -> None:
         raise Inapplicable("the plugin declares no 'quantization.unpack'")
     for rows, width, seed in ((1, 4, 1), (3, 8, 2), (16, 64, 3)):
         weight = _weight(rows, width, seed)
-        found = ask("unpack", context.subject.unpack, pack(weight))
+        words = pack(weight)
+        found = ask("unpack", context.subject.unpack, words)
         expect(
             str(found.dtype) == "torch.int8" and tuple(found.shape) == (rows, width),
             f"unpacking int32[{rows}, {width // 4}] gives {describe(found)}, not int8 "
@@ -56,6 +57,7 @@ def _unpack(context: Context) -> None:
             torch.equal(found, weight),
             f"{wrong} of {weight.numel()} weights are not what was packed",
         )
+        expect(torch.equal(words, pack(weight)), "unpacking changes the packed words in place")
 
 
 @check(
@@ -74,7 +76,8 @@ def _linear(context: Context) -> None:
     if subject.linear is None:
         raise Inapplicable("the plugin declares no 'quantization.linear'")
     generator = torch.Generator().manual_seed(4)
-    cases = ((1, 16, 8, False), (5, 32, 12, True), (7, 64, 3, True), (3, 1040, 20, True))
+    cases = [(1, 16, 8, False), (5, 32, 12, True), (7, 64, 3, True), (3, 1040, 20, True)]
+    cases.append((0, 16, 8, True))  # a rank that has no tokens
     dtypes = (torch.float32, torch.bfloat16)
     for (rows, width, out, with_bias), dtype in itertools.product(cases, dtypes):
         # Whole numbers whose largest is 127 in every row: quantising them is exact.
@@ -89,11 +92,21 @@ def _linear(context: Context) -> None:
         scale = torch.rand(out, generator=generator) * 0.02 + 0.001
         bias = torch.randn(out, generator=generator) if with_bias else None
         prepared = scale if subject.scales is None else ask("scales", subject.scales, scale)
+        kept = [each.clone() for each in (weight, scale, prepared, x)]
         found = ask("linear", subject.linear, x, weight, prepared, bias)
+        for name, was, now in zip(
+            ("weight", "checkpoint's scales", "prepared scales", "activations"),
+            kept,
+            (weight, scale, prepared, x),
+            strict=True,
+        ):
+            expect(torch.equal(was, now), f"the product changes the {name} in place")
         expect(
             tuple(found.shape) == (rows, out) and found.dtype == x.dtype,
             f"linear gives {describe(found)}, not {x.dtype} [{rows}, {out}]",
         )
+        if not rows:
+            continue
         wanted = x.double() @ (weight.double() * scale.double()[:, None]).t()
         if bias is not None:
             wanted += bias.double()

@@ -182,9 +182,11 @@ def _resize(fake: Fake, self: Any, given: Given) -> None:
 
 @_everywhere("get_cpu_copy", "load_cpu_copy")
 def _cpu_copy(fake: Fake, self: Any, given: Given) -> Any:
+    # As the release does: the tensors by position, whatever the pool calls them; the rest by name.
+    named = {n: value for n, value in given.items() if n not in ("kv_cache_cpu", "indices")}
     if "kv_cache_cpu" in given:
-        return self._kvcache.load_cpu_copy(**given)
-    return self._kvcache.get_cpu_copy(**given)
+        return self._kvcache.load_cpu_copy(given["kv_cache_cpu"], given["indices"], **named)
+    return self._kvcache.get_cpu_copy(given["indices"], **named)
 
 
 # -- taking ----

@@ -33,6 +33,7 @@ def allowed(wanted: Any, dtype: str) -> Any:
     size = numpy.sqrt((rows**2).mean(axis=1, keepdims=True))
     return TOLERANCE[dtype] * size.clip(LEAST, 1.0)
 
+
 _ROWS = 64
 """Queries worked out at a time: the scores of a long request would not fit in the cache."""
 

@@ -58,6 +58,14 @@ class AcmeKVPool(MHATokenToKVPool):
     def get_kv_size_bytes(self):
         return tuple(sum(b.nbytes for b in part) for part in (self.k_buffer, self.v_buffer))
 
+    def get_contiguous_buf_infos(self):
+        buffers = [*self.k_buffer, *self.v_buffer]  # a page is one item of the outermost axis
+        return (
+            [buffer.data_ptr() for buffer in buffers],
+            [buffer.nbytes for buffer in buffers],
+            [buffer[0].nbytes for buffer in buffers],
+        )
+
     def move_kv_cache(self, target, source):
         (page, offset), (old_page, old_offset) = self._place(target), self._place(source)
         for buffer in (*self.k_buffer, *self.v_buffer):

@@ -31,6 +31,10 @@ RecordId = tuple[str, str]
 T = TypeVar("T")
 Decoder: TypeAlias = "msgspec.msgpack.Decoder[Any]"
 
+_SHARDED = ("c:", "n:", "r:")
+_NEVER = object()
+_NOTHING: frozenset[str] = frozenset()
+
 _RAW_KEPT = 48 * 2**20
 """Bytes of frames that are kept: each is the dictionary of its successor."""
 _DECODED_KEPT = 8 * 2**20
@@ -115,6 +119,8 @@ class Catalog:
         self._decoded: _Kept[object] = _Kept(_DECODED_KEPT)
         self._modules: _Kept[Module] = _Kept(_DECODED_KEPT)
         self._surfaces: OrderedDict[str, Surface] = OrderedDict()
+        self._facts: dict[tuple[str, str, str], msgspec.Raw | None] = {}
+        self._changed_keys: dict[str, dict[str, frozenset[str]]] = {}
 
     @cached_property
     def releases(self) -> tuple[str, ...]:
@@ -278,6 +284,44 @@ class Catalog:
                 raise self.pack(record[0]).corrupt(f"{record[1]}: {error}") from None
             self._decoded.put(record, value, self.pack(record[0]).where[record[1]][1].raw_size)
         return value
+
+    def fact(self, release: str, frame: str, key: str) -> msgspec.Raw | None:
+        """The undecoded entry of a key in a shard; None where it has none.
+
+        It is read in the newest release up to this one that changed it: shards are large, and each
+        release changes some of every shard's entries.
+        """
+        passed = []
+        at = release
+        while at:
+            spot = (at, frame, key)
+            known = self._facts.get(spot, _NEVER)
+            if known is _NEVER:
+                passed.append(spot)
+                pack = self.pack(at)
+                differing = self._differing(at).get(frame) if frame in pack.where else _NOTHING
+                if differing is not None and key not in differing:
+                    at = pack.header.base
+                    continue
+                entries: dict[str, msgspec.Raw] = self.decoded((at, frame), SHARD)  # type: ignore[assignment]
+                raw = entries.get(key)
+                # A copy: else every entry would hold on to its shard.
+                known = None if raw is None else raw.copy()
+            found: msgspec.Raw | None = known  # type: ignore[assignment]
+            self._facts.update(dict.fromkeys(passed, found))
+            return found
+        raise self.pack(release).corrupt(f"it has no {frame}")
+
+    def _differing(self, release: str) -> dict[str, frozenset[str]]:
+        """By shard: the keys whose entries are not what they are in the base."""
+        found = self._changed_keys.get(release)
+        if found is None:
+            found = self._changed_keys[release] = {
+                frame: frozenset(keys)
+                for frame, keys in self.pack(release).changes().items()
+                if frame.startswith(_SHARDED)
+            }
+        return found
 
     def frame_names(self, release: str) -> frozenset[str]:
         """Names of all frames of a release."""
@@ -488,4 +532,4 @@ class Surface(Resolver):
 
     def _raw(self, kind: str, name: str, key: str) -> msgspec.Raw | None:
         """The undecoded entry ``key`` of the shard of ``name``."""
-        return self._shard(kind, name).get(key)
+        return self.catalog.fact(self.release, f"{kind}:{shard(name)}", key)

@@ -142,10 +142,10 @@ class Calling(Lookups):
             return False
         given = Shape(len(form.positional), tuple(form.keywords), form.star, form.double_star)
         for place in self.lens.places(name):
-            other, *bases = self.lens.ancestry(place) or (None,)
-            if other is None or symbol.owner not in bases:
+            if symbol.owner.name not in self.lens.ancestry(place)[1:]:
                 continue
-            method = self.lens.member(other, name)
+            other = self.lens.parse(place)
+            method = self.lens.member(other, name) if other is not None else None
             if method is None or method.owner != other or not isinstance(method.node, Recorded):
                 continue
             # An override that takes anything (a pool that does nothing) speaks for no call.

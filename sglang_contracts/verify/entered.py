@@ -57,17 +57,21 @@ class Entered:
 
         Text cannot tell whether the plugin's objects are used in its place.
         """
-        record = self.lens.module(module)
-        family = set(self._family(bases))
-        for each in record.classes if record is not None else ():
-            other = self.lens.find(module, each)
-            if other is None or other in family or not isinstance(other.node, Class):
-                continue
-            calls = any(name in method.calls for method in other.node.methods.values())
-            inherited = self.lens.member(other, name) if calls else None
-            if inherited is not None and inherited.owner == owner:
-                return True
-        return False
+
+        def work() -> bool:
+            record = self.lens.module(module)
+            family = set(self._family(bases))
+            for each in record.classes if record is not None else ():
+                other = self.lens.find(module, each)
+                if other is None or other in family or not isinstance(other.node, Class):
+                    continue
+                calls = any(name in method.calls for method in other.node.methods.values())
+                inherited = self.lens.member(other, name) if calls else None
+                if inherited is not None and inherited.owner == owner:
+                    return True
+            return False
+
+        return self.lens.once(("beside", tuple(bases), owner, module, name), work)
 
     def _family(self, bases: Sequence[Symbol]) -> list[Symbol]:
         return list(dict.fromkeys(each for base in bases for each in self.lens.mro(base)))

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from sglang_contracts.surface.catalog import SHARD, Catalog, Surface
+from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.surface.frames import shard
 from sglang_contracts.surface.model import Call, Flag, Module
 from sglang_contracts.surface.resolve import Symbol
@@ -136,7 +136,7 @@ class Lens(Surface):
             return super().variable(name)
         if frame == _REGISTRATIONS:
             return super().registrations(name)
-        return self._frame(frame, SHARD).get(name)
+        return self.catalog.fact(self.release, frame, name)
 
     def _raw(self, kind: str, name: str, key: str) -> msgspec.Raw | None:
         return self._fact(f"{kind}:{shard(name)}", key)  # type: ignore[no-any-return]
@@ -160,13 +160,25 @@ class Lens(Surface):
         """As :class:`Surface` answers, tracked."""
         return self.once(("places", name), lambda: super(Lens, self).places(name))
 
-    def ancestry(self, place: str) -> tuple[Symbol, ...]:
-        """The class at one of :meth:`places` (``module:Class``) and its bases; () where none is."""
+    def imported(self, module: str) -> frozenset[str]:
+        """Names of the modules that a module imports, or imports from; none where there is none."""
 
-        def work() -> tuple[Symbol, ...]:
+        def work() -> frozenset[str]:
+            record = self.module(module)
+            imports = record.imports.values() if record is not None else ()
+            return frozenset(each.module for each in imports)
+
+        return self.once(("imported", module), work)
+
+    def ancestry(self, place: str) -> tuple[str, ...]:
+        """Names of the class at one of :meth:`places` and of its bases; () where there is none."""
+
+        def work() -> tuple[str, ...]:
             module, _, qual = place.partition(":")
             found = self.find(module, qual) if qual else None
-            return self.mro(found) if found is not None and found.kind == "class" else ()
+            if found is None or found.kind != "class":
+                return ()
+            return tuple(each.name for each in self.mro(found))
 
         return self.once(("ancestry", place), work)
 

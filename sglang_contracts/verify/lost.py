@@ -251,6 +251,9 @@ class Lost(Judging):
         owner = case.entry.outcome.owner
         if owner is None or owner.kind != "class" or found.owner is None:
             return None
+        node = file.nodes[use.node]
+        if node[0] != "attr" or file.nodes[node[1]][0] != "call":
+            return None
         names = {each.qual for each in self.catalog.surface(self.releases[case.at]).mro(owner)}
         old_surface = self.catalog.surface(self.releases[case.good])
         names |= {each.qual for each in old_surface.mro(found.owner)}
@@ -258,10 +261,6 @@ class Lost(Judging):
             at_old = old_surface.find(owner.module, owner.qual)
             if at_old is None or found.owner in old_surface.mro(at_old):
                 return None
-        node = file.nodes[use.node]
-        base = file.nodes[node[1]] if node[0] == "attr" else ("",)
-        if base[0] != "call":
-            return None
         number = self._call_of.get((case.check.file, node[1]))
         if number is None:
             return None

@@ -209,7 +209,7 @@ class StandIns(Calling):
 
         def work() -> bool:
             record = self.lens.module(module)
-            if record is None or owner.module in {each.module for each in record.imports.values()}:
+            if record is None or owner.module in self.lens.imported(module):
                 return False
             return any(
                 name in each.methods and not self.related(self.lens.find(module, qual), owner)
@@ -221,10 +221,7 @@ class StandIns(Calling):
     def meant_for(self, module: str, receiver: str, owner: Symbol, name: str = "") -> bool:
         """Whether a call on a receiver in a module may reach an object of a class."""
         if receiver == "self":
-            record = self.lens.module(module)
-            if record is None or module == owner.module:
-                return True
-            return any(self.related(self.lens.find(module, each), owner) for each in record.classes)
+            return module == owner.module or self.has_kin(module, owner)
         spellings = self.evaluator.known_as.get(receiver, ())
         if is_weak(receiver):
             return not self.of_its_own(module, name, owner)
@@ -233,6 +230,17 @@ class StandIns(Calling):
             named = self.evaluator.by_class_name(receiver).alternatives
             return not named or self.related(named[0][1], owner)
         return any(self.related(self.lens.parse(each), owner) for each in spellings)
+
+    def has_kin(self, module: str, owner: Symbol) -> bool:
+        """Whether a module has a class that is related to one, or is not recorded."""
+
+        def work() -> bool:
+            record = self.lens.module(module)
+            if record is None:
+                return True
+            return any(self.related(self.lens.find(module, each), owner) for each in record.classes)
+
+        return self.lens.once(("has-kin", module, owner), work)
 
     def related(self, one: Symbol | None, other: Symbol) -> bool:
         """Whether one of two classes derives from the other."""
@@ -344,10 +352,11 @@ class StandIns(Calling):
     def _defined_by_others(self, name: str, bases: Sequence[Symbol]) -> bool:
         """Whether classes have a method of that name, and none of them is related to a base."""
         places = [each for each in self.lens.places(name) if ":" in each]
-        above = {each for base in bases for each in self.lens.mro(base)}
+        below = {each.name for each in bases}
+        above = {each.name for base in bases for each in self.lens.mro(base)}
         for place in places:
             definer = self.lens.ancestry(place)
-            if definer and (definer[0] in above or not set(bases).isdisjoint(definer)):
+            if definer and (definer[0] in above or not below.isdisjoint(definer)):
                 return False
         return bool(places)
 

@@ -76,26 +76,45 @@ class Timeline:
         evaluator = self.checker.evaluator
         dependents: Dependents[int] = Dependents()
         current: dict[int, Entry] = {}
+        since: dict[int, int] = {}  # where in ``indices`` the present entry began
         of_clauses: set[int] = set()
         broken: set[int] = set()
-        for index in indices:
+        for position, index in enumerate(indices):
             changed = evaluator.move(self.releases[index])
             self.checker.moved()
             todo = dependents.take(changed) if current else set(numbers)
             for number in sorted(todo):
                 entry, names = self._tracked(number)
-                current[number] = entry
+                if number in since:
+                    self._fill(number, indices[since[number] : position], current[number])
+                current[number], since[number] = entry, position
                 if entry.outcome.what in _OF_CLAUSES:
                     of_clauses.add(number)
-                dependents.note(number, names)
-            for number, entry in current.items():
-                self._entries[number][index] = entry
-            broken.update(n for n in todo - of_clauses if current[n].broken)
-            for number in of_clauses:
-                dated = self._entries[number][index] = self._dated(number, index, current[number])
-                if dated.broken:
+                if entry.broken:
                     broken.add(number)
-        return tuple(sorted(broken))
+                dependents.note(number, names)
+        for number, entry in current.items():
+            self._fill(number, indices[since[number] :], entry)
+        for number in of_clauses:
+            row = self._entries[number]
+            for index in indices:
+                held = row[index]
+                if held is not None:
+                    row[index] = self._dated(number, index, held)
+        dated = {n for n in broken & of_clauses if not self._breaks(n, indices)}
+        return tuple(sorted(broken - dated))
+
+    def _fill(self, number: int, indices: Sequence[int], entry: Entry) -> None:
+        row, first, end = self._entries[number], indices[0], indices[-1] + 1
+        if end - first == len(indices):
+            row[first:end] = [entry] * len(indices)  # a million entries are written so
+        else:
+            for index in indices:
+                row[index] = entry
+
+    def _breaks(self, number: int, indices: Sequence[int]) -> bool:
+        row = self._entries[number]
+        return any(entry is not None and entry.broken for entry in (row[i] for i in indices))
 
     def _tracked(self, number: int) -> tuple[Entry, Collection[Key]]:
         return self.checker.lens.track(lambda: self._entry(number))

@@ -12,7 +12,7 @@ from sglang_contracts.surface.model import Call, Class, Flag, Module, Usage
 
 SHARDS = 16
 """Facts that are looked up by name over a release lie in this many frames of each kind: fewer
-compress better (64 would cost a tenth more a release), more are quicker to look one name up in."""
+compress better (64 would cost a fifth more a release), more are quicker to look one name up in."""
 
 _ENCODER = msgspec.msgpack.Encoder()
 _SORTED = msgspec.msgpack.Encoder(order="deterministic")

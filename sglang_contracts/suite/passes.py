@@ -12,19 +12,23 @@ _BANK = 1 << 19
 
 
 @functools.cache
-def _bank() -> Any:
-    """Normally distributed numbers, drawn once: data of requests are windows on them."""
+def _bank(times: int = 1) -> Any:
+    """Normally distributed numbers, drawn once: data of requests are windows on them.
+
+    Args:
+        times: How often they come one after the other: for windows that are larger.
+    """
     import torch
 
+    if times > 1:
+        return _bank().repeat(times)
     return torch.randn(_BANK, generator=torch.Generator().manual_seed(20))
 
 
 def noise(shape: Sequence[int], seed: int) -> Any:
     """A float32 tensor of unit variance that is the same for the same arguments: do not write."""
     count = math.prod(shape)
-    bank = _bank()
-    if count > _BANK // 2:
-        bank = bank.repeat(2 * count // _BANK + 1)
+    bank = _bank(1 if count <= _BANK // 2 else 2 * count // _BANK + 1)
     start = (seed * 2654435761) % (bank.numel() - count)
     return bank[start : start + count].view(*shape)
 

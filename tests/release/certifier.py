@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-import hypothesis
+import hypothesis  # noqa: F401 - what a run imports
 import numpy  # noqa: F401 - what a run imports
 import pytest
 import torch
@@ -30,7 +30,9 @@ from sglang_contracts.cli import main
 from sglang_contracts.contract import load_contracts
 from sglang_contracts.suite import conformance, lifeline  # noqa: F401 - what a run imports
 from sglang_contracts.suite.registry import checks
+from sglang_contracts.suite.subject import load_subject
 from sglang_contracts.surface import load_catalog
+from sglang_contracts.verify import check_plugin
 
 
 class Forked:
@@ -93,6 +95,22 @@ def _python(
     return Forked(body)
 
 
+def _prepare(plugin: str, releases: Sequence[str]) -> None:
+    """Load what every run loads, and have the static check's answers kept for all releases."""
+    torch.set_num_threads(1)
+    checks()
+    load_contracts()
+    subject = load_subject(plugin)
+    check_plugin(
+        subject.root or plugin,
+        load_catalog(),
+        releases,
+        exclude=subject.settings.exclude,
+        known_as=dict(subject.settings.known_as),
+    )
+    gc.freeze()  # what is shared stays shared: collecting would write to every object
+
+
 def _certify(plugin: str, profile: str, release: str, out: Path) -> int:
     out.mkdir()
     with (out / "said.txt").open("wb") as said:
@@ -119,10 +137,5 @@ def _all(plugin: str, profile: str, folder: Path, releases: Sequence[str]) -> No
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    checks()
-    load_contracts()
-    load_catalog()
-    hypothesis.settings()
-    gc.freeze()  # what is shared stays shared: collecting would write to every object
+    _prepare(sys.argv[1], sys.argv[4:])
     _all(sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4:])

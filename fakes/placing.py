@@ -19,9 +19,11 @@ _BEHAVIOURS = (
     "allocators",
     "attention",
     "batches",
+    "latent_pool",
     "plugins",
     "pools",
     "radix",
+    "request_pool",
     "sampling",
     "server",
 )

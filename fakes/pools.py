@@ -1,166 +1,17 @@
-"""Request pool and key/value pools."""
+"""Key/value pools: where tokens are written, what all pools share, and the multi-head one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from packaging.version import Version
 from sglang_contracts.fakes.behaviour import BY_RESULT, Given, function, method
 
 if TYPE_CHECKING:
     from sglang_contracts.fakes.release import Fake
 
 _POOLS = "sglang.srt.mem_cache.memory_pool"
-_REQUESTS, _KV, _MHA, _MLA = "ReqToTokenPool", "KVCache", "MHATokenToKVPool", "MLATokenToKVPool"
-
-# -- request pool ----
-
-
-@method(_REQUESTS, "__init__")
-def _requests_init(fake: Fake, self: Any, given: Given) -> None:
-    import torch
-
-    rows = given["size"] + _padding(fake)
-    shape = (rows, given["max_context_len"])
-    fake.assign(
-        self,
-        size=given["size"],
-        _alloc_size=rows,
-        max_context_len=given["max_context_len"],
-        device=given["device"],
-        req_to_token=torch.zeros(shape, dtype=torch.int32, device=given["device"]),
-        req_generation=torch.zeros(rows, dtype=torch.int64),
-        _aux_cache=None,
-    )
-    self.free_slots = _all_rows(fake, self)
-
-
-def _padding(fake: Fake) -> int:
-    """Rows kept for padded requests: row 0 (clause req-to-token-pool/row-zero-is-padding).
-
-    No recorded name tells it: the first release that does so, 0.5.11, adds none.
-    """
-    return int(Version(fake.release) >= Version("0.5.11"))
-
-
-def _all_rows(fake: Fake, self: Any) -> list[int]:
-    first = _padding(fake)
-    return list(range(first, self.size + first))
-
-
-@method(_REQUESTS, "write")
-def _requests_write(fake: Fake, self: Any, given: Given) -> None:
-    self.req_to_token[given["indices"]] = given["values"]
-
-
-@method(_REQUESTS, "available_size")
-def _requests_available(fake: Fake, self: Any, given: Given) -> int:
-    return len(self.free_slots)
-
-
-@method(_REQUESTS, "clear")
-def _requests_clear(fake: Fake, self: Any, given: Given) -> None:
-    self.free_slots = _all_rows(fake, self)
-    if fake.records(self, "req_generation") and not fake.records(self, "pre_alloc_size"):
-        self.req_generation.zero_()
-
-
-@method(_REQUESTS, "alloc_rows")
-def _alloc_rows(fake: Fake, self: Any, given: Given) -> list[int] | None:
-    rows = _next_rows(fake, self, given["need_size"])
-    if rows and fake.records(self, "_on_alloc_rows") and self._on_alloc_rows is not None:
-        self._on_alloc_rows(rows)
-    return rows
-
-
-@method(_REQUESTS, "free_rows")
-def _free_rows(fake: Fake, self: Any, given: Given) -> None:
-    self.free_slots.extend(given["indices"])
-
-
-@method(_REQUESTS, "register_on_alloc_rows")
-def _on_alloc_rows(fake: Fake, self: Any, given: Given) -> None:
-    assert self._on_alloc_rows is None
-    self._on_alloc_rows = given["hook"]
-
-
-@method(_REQUESTS, "schedulable_token_capacity")
-def _capacity(fake: Fake, self: Any, given: Given) -> Any:
-    return given["physical_capacity"]
-
-
-@method(_REQUESTS, "alloc_aux_to_lengths", "reset_aux_cache_allocator")
-def _no_aux(fake: Fake, self: Any, given: Given) -> None:
-    """There is no auxiliary cache to look after."""
-
-
-@method(_REQUESTS, "alloc")
-def _requests_alloc(fake: Fake, self: Any, given: Given) -> list[int] | None:
-    if "need_size" in given:
-        return _next_rows(fake, self, given["need_size"])
-    requests: Sequence[Any] = given["reqs"]
-    holders = [_holder(each) for each in requests]
-    kept = [each for each in holders if each.req_pool_idx is not None]
-    _check_reuse(fake, requests, holders)
-    count = len(holders) - len(kept)
-    by_row = fake.records(self, "alloc_rows")
-    rows = self.alloc_rows(count) if by_row else _next_rows(fake, self, count)
-    if rows is None:
-        return None
-    left = iter(rows)
-    for each in holders:
-        if each.req_pool_idx is None:
-            each.req_pool_idx = next(left)
-    return [each.req_pool_idx for each in holders]
-
-
-def _next_rows(fake: Fake, self: Any, count: int) -> list[int] | None:
-    """The next free rows: those at the front, from 0.5.18 on those at the end."""
-    left = len(self.free_slots) - count
-    if left < 0:
-        return None
-    first = left if Version(fake.release) >= Version("0.5.18") else 0
-    rows: list[int] = self.free_slots[first : first + count]
-    del self.free_slots[first : first + count]
-    if rows and fake.records(self, "req_generation"):
-        self.req_generation[rows] += 1
-    return rows
-
-
-def _holder(request: Any) -> Any:
-    """What keeps a request's row: the request, or its ``kv`` since that exists."""
-    return getattr(request, "kv", request)
-
-
-def _check_reuse(fake: Fake, requests: Sequence[Any], holders: Sequence[Any]) -> None:
-    """A request that comes back with a row must have something in it."""
-    for request, holder in zip(requests, holders, strict=True):
-        if holder.req_pool_idx is None:
-            continue
-        if holder is not request:
-            assert holder.kv_allocated_len > 0, "a reused row must carry allocated KV"
-            continue
-        chunks = getattr(request, "inflight_middle_chunks", getattr(request, "is_chunked", 0))
-        assert chunks > 0 or request.kv_committed_len > 0, (
-            "a request with a row must be chunked or have committed KV"
-        )
-
-
-@method(_REQUESTS, "free")
-def _requests_free(fake: Fake, self: Any, given: Given) -> None:
-    if "free_index" in given:
-        rows = given["free_index"]
-        self.free_slots.extend([rows] if isinstance(rows, int) else rows)
-        return
-    holder = _holder(given["req"])
-    assert holder.req_pool_idx is not None, "request must have req_pool_idx"
-    if fake.records(self, "free_rows"):
-        self.free_rows([holder.req_pool_idx])
-    else:
-        self.free_slots.append(holder.req_pool_idx)
-    holder.req_pool_idx = None
-
+_KV, _MHA = "KVCache", "MHATokenToKVPool"
 
 # -- write locations ----
 
@@ -202,7 +53,8 @@ BY_RESULT.add(_KV)
 
 
 @method(_KV, "__init__")
-def _kv_init(fake: Fake, self: Any, given: Given) -> None:
+def kv_init(fake: Fake, self: Any, given: Given) -> None:
+    """What the constructor of every pool sets."""
     import torch
 
     dtype, layers = given["dtype"], given["layer_num"]
@@ -245,12 +97,13 @@ def _no_log(fake: Fake, self: Any, given: Given) -> None:
     """Upstream logs how much memory the pool takes."""
 
 
-def _wait_for(self: Any, layer_id: int) -> None:
+def wait_for(self: Any, layer_id: int) -> None:
+    """A layer whose keys are still on their way from the host is waited for."""
     if self.layer_transfer_counter is not None:
         self.layer_transfer_counter.wait_until(layer_id - self.start_layer)
 
 
-def _offload(self: Any, indices: Any, of_layer: Any) -> list[Any]:
+def offload(self: Any, indices: Any, of_layer: Any) -> list[Any]:
     """Host copies of the slots of each layer, in chunks."""
     size = self.cpu_offloading_chunk_size
     pieces = [indices[at : at + size] for at in range(0, len(indices), size)]
@@ -262,7 +115,7 @@ def _offload(self: Any, indices: Any, of_layer: Any) -> list[Any]:
 
 @method(_MHA, "__init__")
 def _mha_init(fake: Fake, self: Any, given: Given) -> None:
-    _kv_init(fake, self, given)
+    kv_init(fake, self, given)
     heads = given["swa_head_num"] if given.get("swa_head_num") is not None else given["head_num"]
     width = given["swa_head_dim"] if given.get("swa_head_dim") is not None else given["head_dim"]
     values = next(
@@ -291,10 +144,11 @@ def _mha_init(fake: Fake, self: Any, given: Given) -> None:
     self._create_buffers()
     if given.get("enable_kv_cache_copy"):
         self._init_kv_copy_and_warmup()
-    fake.assign(self, mem_usage=sum(_bytes_of(self.k_buffer) + _bytes_of(self.v_buffer)) / 2**30)
+    fake.assign(self, mem_usage=sum(bytes_of(self.k_buffer) + bytes_of(self.v_buffer)) / 2**30)
 
 
-def _bytes_of(buffers: Sequence[Any]) -> list[int]:
+def bytes_of(buffers: Sequence[Any]) -> list[int]:
+    """Bytes of each buffer."""
     return [each.numel() * each.element_size() for each in buffers]
 
 
@@ -359,11 +213,13 @@ def _mha_clear(fake: Fake, self: Any, given: Given) -> None:
     del self.k_buffer, self.v_buffer
 
 
-def _as_dtype(self: Any, held: Any) -> Any:
+def as_dtype(self: Any, held: Any) -> Any:
+    """Stored rows as the pool's dtype."""
     return held if self.store_dtype == self.dtype else held.view(self.dtype)
 
 
-def _to_store(self: Any, rows: Any, scale: Any) -> Any:
+def to_store(self: Any, rows: Any, scale: Any) -> Any:
+    """Rows as they are stored; a scale counts where the dtype changes."""
     if rows.dtype != self.dtype:
         rows = (rows if scale is None else rows / scale).to(self.dtype)
     return rows if self.store_dtype == self.dtype else rows.view(self.store_dtype)
@@ -374,31 +230,30 @@ def _mha_set(fake: Fake, self: Any, given: Given) -> None:
     where = bare_location(given["loc_info"] if "loc_info" in given else given["loc"])
     override = given.get("layer_id_override")
     index = (given["layer"].layer_id if override is None else override) - self.start_layer
-    self.k_buffer[index][where] = _to_store(self, given["cache_k"], given.get("k_scale"))
-    self.v_buffer[index][where] = _to_store(self, given["cache_v"], given.get("v_scale"))
+    self.k_buffer[index][where] = to_store(self, given["cache_k"], given.get("k_scale"))
+    self.v_buffer[index][where] = to_store(self, given["cache_v"], given.get("v_scale"))
 
 
 @method(_MHA, "_get_key_buffer", "get_key_buffer")
 def _mha_keys(fake: Fake, self: Any, given: Given) -> Any:
-    _wait_for(self, given["layer_id"])
-    return _as_dtype(self, self.k_buffer[given["layer_id"] - self.start_layer])
+    wait_for(self, given["layer_id"])
+    return as_dtype(self, self.k_buffer[given["layer_id"] - self.start_layer])
 
 
 @method(_MHA, "_get_value_buffer", "get_value_buffer")
 def _mha_values(fake: Fake, self: Any, given: Given) -> Any:
-    _wait_for(self, given["layer_id"])
-    return _as_dtype(self, self.v_buffer[given["layer_id"] - self.start_layer])
+    wait_for(self, given["layer_id"])
+    return as_dtype(self, self.v_buffer[given["layer_id"] - self.start_layer])
 
 
 @method(_MHA, "get_kv_buffer")
-@method(_MLA, "get_kv_buffer")
 def _both(fake: Fake, self: Any, given: Given) -> Any:
     return self.get_key_buffer(given["layer_id"]), self.get_value_buffer(given["layer_id"])
 
 
 @method(_MHA, "get_kv_size_bytes")
 def _mha_size(fake: Fake, self: Any, given: Given) -> Any:
-    return sum(_bytes_of(self.k_buffer)), sum(_bytes_of(self.v_buffer))
+    return sum(bytes_of(self.k_buffer)), sum(bytes_of(self.v_buffer))
 
 
 @method(_MHA, "get_v_head_dim")
@@ -411,7 +266,8 @@ def _not_quantized(fake: Fake, self: Any, given: Given) -> bool:
     return False
 
 
-def _infos(buffers: Sequence[Any], page_size: int) -> Any:
+def buffer_infos(buffers: Sequence[Any], page_size: int) -> Any:
+    """Address, bytes, and bytes of a page of each buffer."""
     return (
         [each.data_ptr() for each in buffers],
         [each.nbytes for each in buffers],
@@ -421,7 +277,7 @@ def _infos(buffers: Sequence[Any], page_size: int) -> Any:
 
 @method(_MHA, "get_contiguous_buf_infos")
 def _mha_infos(fake: Fake, self: Any, given: Given) -> Any:
-    return _infos([*self.k_buffer, *self.v_buffer], self.page_size)
+    return buffer_infos([*self.k_buffer, *self.v_buffer], self.page_size)
 
 
 @method(_MHA, "move_kv_cache", "_move_kv_cache_impl")
@@ -435,7 +291,7 @@ def _mha_offload(fake: Fake, self: Any, given: Given) -> Any:
     def of_layer(layer: int, piece: Any) -> Any:
         return [self.k_buffer[layer][piece].cpu(), self.v_buffer[layer][piece].cpu()]
 
-    return _offload(self, given["indices"], of_layer)
+    return offload(self, given["indices"], of_layer)
 
 
 @method(_MHA, "load_cpu_copy")
@@ -446,119 +302,3 @@ def _mha_reload(fake: Fake, self: Any, given: Given) -> None:
             at = slots[number * size : (number + 1) * size]
             self.k_buffer[layer][at] = keys.to(self.device)
             self.v_buffer[layer][at] = values.to(self.device)
-
-
-# -- latent pool ----
-
-
-@method(_MLA, "__init__")
-def _mla_init(fake: Fake, self: Any, given: Given) -> None:
-    _kv_init(fake, self, given)
-    fake.assign(
-        self,
-        kv_lora_rank=given["kv_lora_rank"],
-        qk_rope_head_dim=given["qk_rope_head_dim"],
-        kv_cache_dim=given["kv_lora_rank"] + given["qk_rope_head_dim"],
-        use_nsa=given.get("use_nsa", False),
-        use_dsa=given.get("use_dsa", False),
-        nsa_kv_cache_store_fp8=False,
-        dsa_kv_cache_store_fp8=False,
-        dcp_replicated=given.get("dcp_replicated", False),
-    )
-    if fake.records(self, "_create_buffers"):
-        self._create_buffers()
-    else:
-        _mla_create(fake, self, given)
-
-
-@method(_MLA, "_create_buffers")
-def _mla_create(fake: Fake, self: Any, given: Given) -> None:
-    import torch
-
-    width = self.kv_lora_rank + self.qk_rope_head_dim
-    shape = (self.size + self.page_size, 1, width)
-    self.kv_buffer = [
-        torch.zeros(shape, dtype=self.store_dtype, device=self.device)
-        for _ in range(self.layer_num)
-    ]
-    addresses = [each.data_ptr() for each in self.kv_buffer]
-    fake.assign(self, data_ptrs=torch.tensor(addresses, dtype=torch.uint64, device=self.device))
-
-
-@method(_MLA, "_clear_buffers")
-def _mla_clear(fake: Fake, self: Any, given: Given) -> None:
-    del self.kv_buffer
-
-
-def _mla_layer(self: Any, given: Given) -> Any:
-    override = given.get("layer_id_override")
-    layer_id = given["layer"].layer_id if override is None else override
-    return self.kv_buffer[layer_id - self.start_layer]
-
-
-def _mla_where(given: Given) -> Any:
-    return bare_location(given["loc_info"] if "loc_info" in given else given["loc"])
-
-
-@method(_MLA, "set_kv_buffer")
-def _mla_set(fake: Fake, self: Any, given: Given) -> None:
-    _mla_layer(self, given)[_mla_where(given)] = _to_store(self, given["cache_k"], None)
-
-
-@method(_MLA, "set_mla_kv_buffer")
-def _mla_set_parts(fake: Fake, self: Any, given: Given) -> None:
-    buffer, where, rank = _mla_layer(self, given), _mla_where(given), self.kv_lora_rank
-    width = buffer.shape[-1] - rank
-    nope = _to_store(self, given["cache_k_nope"], None).reshape(-1, 1, rank)
-    rope = _to_store(self, given["cache_k_rope"], None).reshape(-1, 1, width)
-    buffer[where, :, :rank] = nope
-    buffer[where, :, rank:] = rope
-
-
-@method(_MLA, "get_mla_kv_buffer")
-def _mla_get_parts(fake: Fake, self: Any, given: Given) -> Any:
-    _wait_for(self, given["layer"].layer_id)
-    rows = _as_dtype(self, _mla_layer(self, given))[_mla_where(given)]
-    rows = rows.to(given.get("dst_dtype") or self.dtype)
-    return rows[..., : self.kv_lora_rank], rows[..., self.kv_lora_rank :]
-
-
-@method(_MLA, "get_key_buffer")
-def _mla_keys(fake: Fake, self: Any, given: Given) -> Any:
-    _wait_for(self, given["layer_id"])
-    return _as_dtype(self, self.kv_buffer[given["layer_id"] - self.start_layer])
-
-
-@method(_MLA, "get_value_buffer")
-def _mla_values(fake: Fake, self: Any, given: Given) -> Any:
-    return _mla_keys(fake, self, given)[..., : self.kv_lora_rank]
-
-
-@method(_MLA, "get_kv_size_bytes")
-def _mla_size(fake: Fake, self: Any, given: Given) -> int:
-    return sum(_bytes_of(self.kv_buffer))
-
-
-@method(_MLA, "get_contiguous_buf_infos")
-def _mla_infos(fake: Fake, self: Any, given: Given) -> Any:
-    return _infos(self.kv_buffer, self.page_size)
-
-
-@method(_MLA, "move_kv_cache")
-def _mla_move(fake: Fake, self: Any, given: Given) -> None:
-    for each in self.kv_buffer:
-        each[given["tgt_loc"]] = each[given["src_loc"]]
-
-
-@method(_MLA, "get_cpu_copy")
-def _mla_offload(fake: Fake, self: Any, given: Given) -> Any:
-    return _offload(self, given["indices"], lambda layer, piece: self.kv_buffer[layer][piece].cpu())
-
-
-@method(_MLA, "load_cpu_copy")
-def _mla_reload(fake: Fake, self: Any, given: Given) -> None:
-    size, slots = self.cpu_offloading_chunk_size, given["indices"]
-    for layer, pieces in enumerate(given["kv_cache_cpu"]):
-        for number, rows in enumerate(pieces):
-            at = slots[number * size : (number + 1) * size]
-            self.kv_buffer[layer][at] = rows.to(self.device)

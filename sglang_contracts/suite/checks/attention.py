@@ -12,6 +12,7 @@ from sglang_contracts.suite.checks.passes import (
     decode,
     extend,
     mixed,
+    mixed_chunk,
     modes_of,
     play,
     prefix,
@@ -63,7 +64,8 @@ def _decode_oracle(context: Context) -> None:
 )
 def _mixed_oracle(context: Context) -> None:
     modes = modes_of(context, "extend", "decode", "mixed")
-    play(context, (compare,), mixed, only=("mixed",), modes=modes)
+    makers = [mixed, mixed_chunk] if context.subject.capabilities.prefix_cache else [mixed]
+    play(context, (compare,), makers, only=("mixed",), modes=modes)
 
 
 @check(

@@ -209,9 +209,12 @@ def _place(context: Context) -> Iterator[Watch | None]:
         yield watch
 
 
-def _started(context: Context, cell: Cell, watch: Watch | None) -> tuple[Bench, Captured]:
+def _started(
+    context: Context, cell: Cell, watch: Watch | None, window: int = -1
+) -> tuple[Bench, Captured]:
     """A bench with running requests, and a captured batch of four."""
-    bench = Bench(context, cell, device=watch.device if watch is not None else None)
+    device = watch.device if watch is not None else None
+    bench = Bench(context, cell, window=window, device=device)
     page = min(cell.page_size, 32)
     bench.run(Turn("extend", ((0, 5), (1, page), (2, 2 * page + 1), (3, 1), (4, page - 1 or 2))))
     ask("init_cuda_graph_state", bench.backend.init_cuda_graph_state, 8, 8)
@@ -253,6 +256,26 @@ def _replay(context: Context) -> None:
             bench.run(Turn("extend", ((5, 150),)))
             for done in captured.replay(bench.step(Turn("decode", ((0, 1), (5, 1), (2, 1))))):
                 bench.compare(done, "the replay with a request longer than any at the capture")
+
+    context.explore(context.page_cells(), None, body)
+
+
+@check(
+    "graph.window-is-kept",
+    3,
+    "A captured decode of layers with a sliding window sees exactly the keys within it",
+    needs=("graph-capture", "mode:decode", "sliding-window"),
+    clauses=(*_CLAUSES, "radix-attention/sliding_window_size"),
+    forbids_raising=True,
+    why="A captured kernel is another call: what the eager one is told may be left out there.",
+)
+def _window(context: Context) -> None:
+    def body(cell: Cell) -> None:
+        with _place(context) as watch:
+            bench, captured = _started(context, cell, watch, window=3)
+            for turn in _TURNS[:2]:
+                for done in captured.replay(bench.step(turn)):
+                    bench.compare(done, "the replayed result within the window")
 
     context.explore(context.page_cells(), None, body)
 

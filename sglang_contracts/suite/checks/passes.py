@@ -58,6 +58,13 @@ def mixed(cell: Cell) -> Script:
     return Script((first, Turn("mixed", ((2, 4), (0, 1), (1, 1)))), cell)
 
 
+def mixed_chunk(cell: Cell) -> Script:
+    """A further piece of a long prompt beside decodes and a new request: what mixing is for."""
+    page = min(cell.page_size, 64)
+    first = Turn("extend", ((0, page), (1, page + 2)))
+    return Script((first, Turn("mixed", ((1, 5), (0, 1), (2, 4)))), cell)
+
+
 def play(
     context: Context,
     judges: Sequence[Judge],

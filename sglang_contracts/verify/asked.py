@@ -80,6 +80,8 @@ class Asked(Members):
             added = self.filled(table) or self.comprehended(table)
         if key in table.node.keys or key in added:
             return True
+        if "**" in table.node.value:
+            return None  # what it takes over from another table is not among its keys
         return False if table.node.keys or added else None
 
     def comprehended(self, table: Symbol) -> set[str]:

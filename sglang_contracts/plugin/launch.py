@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.plugin import variables
 
 MARKER = re.compile(
     r"sglang\.launch_server|sglang[ \"',]+serve\b|sglang\.bench_one_batch|sglang\.bench_offline"
@@ -117,6 +118,8 @@ def scan_text(text: str, kind: str) -> list[Word]:
     fenced = kind != "markdown"
     active = False
     indent = 0
+    read: list[tuple[int, str]] = []
+    named: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if kind == "markdown" and line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
@@ -127,11 +130,13 @@ def scan_text(text: str, kind: str) -> list[Word]:
         stripped = line.strip()
         if stripped.startswith("#"):
             continue
+        read.append((number, line))
         for match in _ENVIRONMENT.finditer(line):
             found.append(Word(match.group(1), number, match.start() + 1, ""))
         marker = MARKER.search(line)
         if marker:
             active = True
+            named |= variables.named(line[marker.start() :])
             indent = len(line) - len(line.lstrip())
             found += _flags(line[marker.start() :], number, marker.start())
             if kind in ("shell", "docker", "markdown") and not _continues(line, lines, number):
@@ -149,9 +154,35 @@ def scan_text(text: str, kind: str) -> list[Word]:
         ):
             active = False
             continue
+        named |= variables.named(line)
         found += _next_item(lines, number, _flags(line, number, 0))
         if kind in ("shell", "docker", "markdown") and not _continues(line, lines, number):
             active = False
+    return list(dict.fromkeys([*found, *_in_variables(read, named)]))
+
+
+def _in_variables(lines: Sequence[tuple[int, str]], named: set[str]) -> list[Word]:
+    """The words of variables that a launch command names, or that hold one themselves.
+
+    Args:
+        lines: Numbers and texts of the lines that count.
+        named: The variables that stand in a command.
+    """
+    given = []
+    for each in variables.assignments(lines):
+        pieces = list(each.pieces)
+        for place, piece in enumerate(pieces):
+            marker = MARKER.search(piece.text)
+            if marker:  # what stands in front of a command is another program's
+                named.add(each.name)
+                cut = marker.start()
+                rest = variables.Piece(piece.line, piece.offset + cut, piece.text[cut:])
+                pieces = [rest, *pieces[place + 1 :]]
+                break
+        given.append(variables.Assigned(each.name, tuple(pieces)))
+    found: list[Word] = []
+    for line, offset, text in variables.of_command(named, given):
+        found += _flags(text, line, offset)
     return found
 
 
@@ -247,6 +278,10 @@ def scan_python(everything: Sequence[ast.AST]) -> list[Word]:
             for each, after in zip(node.elts, [*node.elts[1:], None], strict=False):
                 value = _text(after) if after is not None else "--"
                 followers[id(each)] = None if value is None or _no_value(value) else value
+        elif isinstance(node, ast.Dict):  # ``{"--tp": "8"}``, joined to a command later
+            for key, held in zip(node.keys, node.values, strict=True):
+                value = _text(held)
+                followers[id(key)] = None if value is None or _no_value(value) else value
     for node in everything:
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue

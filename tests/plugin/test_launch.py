@@ -44,6 +44,34 @@ def flags(found: list[Word]) -> list[tuple[str, str | None, int]]:
             "python -m sglang.launch_server --tp 2\n```\n--later\n",
             [("--tp", "2", 3)],
         ),
+        (  # grown word by word, and only where a launch names it
+            "shell",
+            'ARGS="--tp 2"\nif x; then\n  ARGS="$ARGS --dp 4"\nfi\nARGS+=" --ep 8"\n'
+            'OTHER="--no 1"\nother $OTHER\npython -m sglang.launch_server $ARGS\n',
+            [("--tp", "2", 1), ("--dp", "4", 3), ("--ep", "8", 5)],
+        ),
+        (  # lists, over several lines, one named by another
+            "shell",
+            "MORE=(--dp 4)\nexport ARGS=(\n  --tp 2\n  ${MORE[@]}\n)\nARGS+=(--ep 8)\n"
+            'exec sglang serve --model-path /m \\\n  "${ARGS[@]}"\n',
+            [
+                ("--model-path", "/m", 7),
+                ("--dp", "4", 1),
+                ("--tp", "2", 3),
+                ("--ep", "8", 6),
+            ],
+        ),
+        (  # a variable that is the command; what launches it has flags of its own
+            "shell",
+            'CMD="docker run --gpus all x \\\n  python -m sglang.launch_server --tp 2"\n'
+            'CMD+=" --dp 4"\neval "$CMD"\n',
+            [("--tp", "2", 2), ("--dp", "4", 3)],
+        ),
+        (
+            "docker",
+            'ENV ARGS="--tp 2" LOG="--no 1"\nCMD python -m sglang.launch_server $ARGS\n',
+            [("--tp", "2", 1)],
+        ),
     ],
 )
 def test_flags_of_a_launch_command_are_found_and_no_others(
@@ -74,6 +102,10 @@ def test_flags_of_a_launch_command_are_found_and_no_others(
             "POD = '''\ncommand: [python3, -m, sglang.launch_server]\nargs:\n  - --tp\n"
             "  - 2  # cards\n  - --flag\n  - --dp=3\n'''",
             [("--tp", "2", 4), ("--flag", None, 6), ("--dp", "3", 7)],
+        ),
+        (
+            "c = ['sglang', 'serve']\nd = {'--tp': '2', '--flag': x}",
+            [("--tp", "2", 2), ("--flag", None, 2)],
         ),
         ("c = ['ls', '--all']", []),
         ("c = ['sglang.launch_server']\np.add_argument('--ours')", []),

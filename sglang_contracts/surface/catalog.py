@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import msgspec
 from packaging.version import Version
@@ -17,6 +17,7 @@ from sglang_contracts.errors import ContractsError, nearest, nearest_releases
 from sglang_contracts.surface import store
 from sglang_contracts.surface.changes import FLAGS, SERVER, by_name, changes
 from sglang_contracts.surface.frames import SHARDS, shard
+from sglang_contracts.surface.kept import Kept, RecordId
 from sglang_contracts.surface.lazy import read_module
 from sglang_contracts.surface.model import Call, Flag, Module
 from sglang_contracts.surface.resolve import Resolver
@@ -25,10 +26,6 @@ from sglang_contracts.surface.wheel import covered
 FORMAT = 2
 """Of recorded facts. A user's own packs of another format are not read."""
 
-RecordId = tuple[str, str]
-"""Release in which a frame was last changed, and the frame's name: equal where it is the same."""
-
-T = TypeVar("T")
 Decoder: TypeAlias = "msgspec.msgpack.Decoder[Any]"
 
 _SHARDED = ("c:", "n:", "r:")
@@ -70,32 +67,6 @@ def load_catalog(shipped: Path | None = None, user: Path | None = None) -> Catal
     )
 
 
-class _Kept(Generic[T]):
-    """What was worked out last, up to so many bytes; spares go first, then the longest unused."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._size = 0
-        self._entries: OrderedDict[RecordId, tuple[T, int]] = OrderedDict()
-
-    def get(self, key: RecordId) -> T | None:
-        """The value, if it is still there."""
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        self._entries.move_to_end(key)
-        return entry[0]
-
-    def put(self, key: RecordId, value: T, size: int, spare: bool = False) -> None:
-        """Keep a value of that size; a spare one only while there is room."""
-        self._entries[key] = (value, size)
-        if spare:
-            self._entries.move_to_end(key, last=False)
-        self._size += size
-        while self._size > self._limit and len(self._entries) > 1:
-            self._size -= self._entries.popitem(last=False)[1][1]
-
-
 class Catalog:
     """The releases on record.
 
@@ -115,9 +86,9 @@ class Catalog:
         self._packs: dict[str, store.Pack] = {}
         self._damaged: dict[str, ContractsError | None] = {}
         self._located: dict[RecordId, RecordId | None] = {}
-        self._raw: _Kept[bytes] = _Kept(_RAW_KEPT)
-        self._decoded: _Kept[object] = _Kept(_DECODED_KEPT)
-        self._modules: _Kept[Module] = _Kept(_DECODED_KEPT)
+        self._raw: Kept[bytes] = Kept(_RAW_KEPT)
+        self._decoded: Kept[object] = Kept(_DECODED_KEPT)
+        self._modules: Kept[Module] = Kept(_DECODED_KEPT)
         self._surfaces: OrderedDict[str, Surface] = OrderedDict()
         self._facts: dict[tuple[str, str, str], msgspec.Raw | None] = {}
         self._changed_keys: dict[str, dict[str, frozenset[str]]] = {}

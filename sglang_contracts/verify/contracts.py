@@ -199,7 +199,7 @@ def _walk(
 class _Answers:
     """What is wrong with each clause, over releases in a row.
 
-    A clause is asked again only where its answer may be another: a module it stands on changed, or
+    A clause is asked again only where its answer may be another: what it stands on changed, or
     one of the versions that its ranges name was reached.
 
     Args:

@@ -1,6 +1,6 @@
 """Every check of a plugin over every recorded release.
 
-What a check comes to is kept as long as no module it stands on changes, so that a further release
+What a check comes to is kept as long as nothing it stands on changes, so that a further release
 costs only what changed in it.
 """
 

@@ -161,7 +161,7 @@ def verify_contracts(
         ReleaseReport(release, Verdict.BROKEN if found else Verdict.COMPATIBLE, tuple(found))
         for release, found in zip(releases, by_release, strict=True)
     ]
-    proposals = [propose(by_id[name], catalog) for name in wrong]
+    proposals = propose([by_id[name] for name in wrong], catalog)
     report = Report(
         command="verify",
         releases=tuple(reports),
@@ -171,7 +171,7 @@ def verify_contracts(
             "checked": len(checked) * len(releases),
             "unproved": sum(len(each.clauses) for each in contracts) - len(checked),
             "coverage": covered,
-            "proposals": [msgspec.to_builtins(each) for each in proposals if each is not None],
+            "proposals": [msgspec.to_builtins(each) for each in proposals],
         },
     )
     _keep(key, report)
@@ -345,12 +345,23 @@ def presence(clause: Clause, surface: Surface) -> Found | None:
     return None
 
 
-def propose(clause: Clause, catalog: Catalog) -> Proposal | None:
-    """The sharp range of a clause; None where it is the written one."""
-    there = {
-        release: presence(clause, catalog.surface(release)) is not None
-        for release in catalog.releases
-    }
+def propose(clauses: Sequence[Clause], catalog: Catalog) -> list[Proposal]:
+    """The sharp range of each clause whose written one is another."""
+    there: dict[str, dict[str, bool]] = {clause.id: {} for clause in clauses}
+    facts: Facts | None = None
+    # All clauses of a release together: one after the other, each would read every release anew.
+    for release in catalog.releases if clauses else ():
+        if facts is None:
+            facts = Facts(catalog, release)
+        else:
+            facts.move(release)
+        for clause in clauses:
+            there[clause.id][release] = facts.present(clause)
+    proposals = (_proposal(clause, there[clause.id]) for clause in clauses)
+    return [proposal for proposal in proposals if proposal is not None]
+
+
+def _proposal(clause: Clause, there: dict[str, bool]) -> Proposal | None:
     if not any(there.values()):
         return Proposal(clause.id, clause.sglang, (), never=True)
     tight = sharp(there)

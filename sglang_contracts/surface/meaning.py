@@ -10,7 +10,8 @@ from sglang_contracts.surface.model import Attribute, Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sglang_contracts.surface.resolve import Resolver, Symbol
+    from sglang_contracts.surface.resolve import Resolver
+    from sglang_contracts.surface.symbol import Symbol
 
 _WRAPPERS = {"Optional", "Union", "ClassVar", "Final", "Annotated", "Required", "NotRequired"}
 _CONTAINERS = {"Type", "type", "List", "list", "Dict", "dict", "Tuple", "tuple", "Set"}

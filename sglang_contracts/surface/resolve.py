@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import bisect
 import re
-from dataclasses import dataclass, field
-from typing import Literal
 
 import msgspec
 
@@ -28,83 +26,7 @@ from sglang_contracts.surface.model import (
     Role,
     Value,
 )
-
-SymbolKind = Literal[
-    "module",
-    "class",
-    "function",
-    "value",
-    "attribute",
-    "method",
-    "property",
-    "enum-member",
-    "external",
-]
-
-
-@dataclass(frozen=True)
-class Symbol:
-    """Something a release has, at the place where it is defined."""
-
-    module: str
-    qual: str
-    kind: SymbolKind
-    node: Module | Class | Function | Attribute | Value | None = field(
-        default=None, compare=False, repr=False
-    )
-    owner: Symbol | None = field(default=None, compare=False, repr=False)
-    """For a member: the class that defines it."""
-
-    @property
-    def name(self) -> str:
-        """``module:Qual.name``; a module stands alone."""
-        return f"{self.module}:{self.qual}" if self.qual else self.module
-
-
-CLOSED_BASES = frozenset(
-    [
-        "object",
-        "ABC",
-        "abc.ABC",
-        "Enum",
-        "IntEnum",
-        "StrEnum",
-        "Flag",
-        "IntFlag",
-        "enum.Enum",
-        "enum.IntEnum",
-        "enum.Flag",
-        "enum.IntFlag",
-        "Protocol",
-        "Generic",
-        "NamedTuple",
-        "TypedDict",
-        "typing.NamedTuple",
-        "typing.Protocol",
-        "typing.Generic",
-        "str",
-        "int",
-        "float",
-        "dict",
-        "list",
-        "tuple",
-        "set",
-        "bytes",
-        "Exception",
-        "RuntimeError",
-        "ValueError",
-        "msgspec.Struct",
-        "Struct",
-        "BaseModel",
-        "pydantic.BaseModel",
-        "Thread",
-        "threading.Thread",
-        "nn.Module",
-        "torch.nn.Module",
-        "Module",
-    ]
-)
-"""External bases of which it is known that they do not add the names a release defines."""
+from sglang_contracts.surface.symbol import CLOSED_BASES, Symbol, SymbolKind
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _RECORD_KINDS = Kind.DATACLASS | Kind.STRUCT | Kind.NAMEDTUPLE | Kind.PYDANTIC

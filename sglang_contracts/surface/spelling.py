@@ -22,7 +22,7 @@ from sglang_contracts.surface.model import (
 
 if TYPE_CHECKING:
     from sglang_contracts.surface.catalog import Surface
-    from sglang_contracts.surface.resolve import Symbol
+    from sglang_contracts.surface.symbol import Symbol
 
 _KEY = re.compile(r"""(.+)\[["'](.+)["']\]""")
 _ARGUMENT = re.compile(r"(.+)\((\w+)\)")

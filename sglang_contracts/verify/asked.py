@@ -9,7 +9,7 @@ from typing import Any
 from sglang_contracts.surface.model import Attribute
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Value as RecordedValue
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.members import Members
 
 _COMPREHENDED = re.compile(r"\{(\w+): .* for \1 in (\w+)\}\Z", re.DOTALL)

@@ -14,7 +14,7 @@ from sglang_contracts.contract.model import Clause, Contract, Kind, On, Role
 from sglang_contracts.plugin.model import File, Form, Function, Use, UseKind
 from sglang_contracts.surface.model import Attribute, ParameterKind
 from sglang_contracts.surface.model import Function as Recorded
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.handling import asks, delegates, passes_on
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status
 

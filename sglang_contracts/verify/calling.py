@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sglang_contracts.plugin.model import File, Form, Use
 from sglang_contracts.surface.model import Attribute, Kind, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.literals import contradicts
 from sglang_contracts.verify.lookups import Lookups
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Kind, Role
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.standins import StandIns

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sglang_contracts.plugin.model import File
 from sglang_contracts.surface.model import Class, Function, Role
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.evaluate import Evaluator
 
 

@@ -12,7 +12,7 @@ from sglang_contracts.surface.model import (
     ParameterKind,
     Role,
 )
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.coverage import Coverage
 from sglang_contracts.verify.memory import Key
 from sglang_contracts.verify.values import (

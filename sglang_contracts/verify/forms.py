@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.surface.model import Function, Parameter, Role
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.finding import Suggestion
 from sglang_contracts.verify.likeness import closest, likeness, neighbours
 from sglang_contracts.verify.signature import text as signature_text

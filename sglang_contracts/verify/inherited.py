@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglang_contracts.plugin.model import Use, UseKind
 from sglang_contracts.surface.model import Class, Function, Role
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.checks import Check
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.judging import Case, with_changes

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from sglang_contracts.surface.model import Attribute
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.signature import Shape, shape
 

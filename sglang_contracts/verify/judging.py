@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sglang_contracts.plugin.model import File, Use, UseKind
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.checks import Check
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.outcome import Outcome

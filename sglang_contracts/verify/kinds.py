@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from sglang_contracts.plugin.guards import last_name
 from sglang_contracts.surface.model import Attribute, Function
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 
 _BUILTINS: dict[str, type] = {
     "list": list,

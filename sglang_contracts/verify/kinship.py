@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Class
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 
 
 def derived(surface: Surface, base: Symbol) -> list[Symbol]:

@@ -22,7 +22,7 @@ import msgspec
 from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.surface.frames import shard
 from sglang_contracts.surface.model import Call, Flag, Module
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.memory import Key, Memory
 from sglang_contracts.verify.tracked import TrackedModule
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.plugin.plugin import Plugin
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.lens import Lens
 from sglang_contracts.verify.values import (
     Look,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.surface.model import Attribute, Class, Role
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify import kinds
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.outcome import OK, UNKNOWN, Outcome, Status

@@ -8,7 +8,7 @@ from typing import Any
 
 from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.surface.model import Attribute, Function
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.judging import Case, Judging, role_of, with_changes
 from sglang_contracts.verify.kinship import derived

@@ -7,7 +7,7 @@ from sglang_contracts.surface.model import (
     Kind,
     Role,
 )
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.types import Types
 from sglang_contracts.verify.values import (
     NOTHING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglang_contracts.plugin.model import Use
 from sglang_contracts.surface.model import Function
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify import kinds
 from sglang_contracts.verify.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.judging import Case

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sglang_contracts.plugin.guards import last_name
 from sglang_contracts.plugin.model import File, Use
 from sglang_contracts.surface.model import Attribute, Class, Kind
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify import kinds
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 
 
 class Status(enum.IntEnum):

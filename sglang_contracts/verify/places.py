@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sglang_contracts.plugin.model import File, Use
 from sglang_contracts.surface.model import Function, Parameter, ParameterKind, Role
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.values import is_weak
 

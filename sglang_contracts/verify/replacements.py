@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.surface.model import Class
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify import renames
 from sglang_contracts.verify.finding import Suggestion
 from sglang_contracts.verify.forms import Contracted, Forms

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sglang_contracts.plugin.model import File, Function, Use, UseKind
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Parameter, ParameterKind, Role
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.calling import Calling
 from sglang_contracts.verify.entered import Entered
 from sglang_contracts.verify.evaluate import Evaluator

@@ -18,7 +18,7 @@ from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import (
     Value as RecordedValue,
 )
-from sglang_contracts.surface.resolve import Symbol
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify import kinds
 from sglang_contracts.verify.links import Links
 from sglang_contracts.verify.values import (

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from sglang_contracts.contract.model import Clause
 from sglang_contracts.plugin.model import File, Use, UseKind
-from sglang_contracts.verify.behaviour import Behaviours, Candidate
+from sglang_contracts.verify.behaviour import Behaviours
+from sglang_contracts.verify.candidates import Candidate, candidates
 from sglang_contracts.verify.duties import Duties
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.membertext import member_text
@@ -69,7 +70,7 @@ class Checker(Duties):
     def __init__(self, evaluator: Evaluator, clauses: Sequence[Clause] = ()) -> None:
         super().__init__(evaluator)
         self.behaviours = Behaviours(self, clauses)
-        self.candidates = self.behaviours.candidates()
+        self.candidates = candidates(evaluator, clauses)
         self.needs = Needs(self)
 
     def checks(self) -> list[Check]:

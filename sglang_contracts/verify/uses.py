@@ -13,7 +13,7 @@ import msgspec
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.plugin.model import File, UseKind
 from sglang_contracts.plugin.plugin import Opened, Plugin, load_plugin, open_plugin
-from sglang_contracts.verify.behaviour import clauses_of
+from sglang_contracts.verify.candidates import clauses_of
 from sglang_contracts.verify.checks import Checker
 from sglang_contracts.verify.defaults import Defaults
 from sglang_contracts.verify.evaluate import Evaluator

@@ -8,7 +8,7 @@ import pytest
 
 from sglang_contracts.plugin import load_plugin
 from sglang_contracts.surface import Catalog, load_catalog
-from sglang_contracts.verify.behaviour import clauses_of
+from sglang_contracts.verify.candidates import clauses_of
 from sglang_contracts.verify.checks import Checker
 from sglang_contracts.verify.evaluate import Evaluator
 from sglang_contracts.verify.lens import Lens

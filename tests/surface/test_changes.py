@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 import pytest
 
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.surface.changes import changes
+from sglang_contracts.surface.frames import encode
+from sglang_contracts.surface.lazy import read_module
+from sglang_contracts.surface.model import Function, Module
 from sglang_contracts.surface.record import record
 
 OLD = """
@@ -85,3 +89,25 @@ def test_the_shipped_packs_say_what_their_frames_say(release):
         else:
             now = catalog.raw((release, frame))
             assert listed[frame] == changes(frame, catalog.raw(was), now, ContractsError)
+
+
+def test_a_damaged_list_is_said_with_its_file(make_wheel, tmp_path):
+    for version in ("0.5.1", "0.5.2"):
+        catalog = Catalog(tmp_path / "shipped", tmp_path / "user")
+        text = OLD if version == "0.5.1" else OLD.replace("LIMIT = 1", "LIMIT = 2")
+        record(str(make_wheel(version, {"srt/m.py": text})), catalog)
+    catalog = Catalog(tmp_path / "shipped", tmp_path / "user")
+    pack = catalog.pack("0.5.2")
+    pack.header = msgspec.structs.replace(pack.header, changes=b"\xc1")
+    with pytest.raises(ContractsError, match="list of changes is damaged") as raised:
+        catalog.difference("0.5.1", "0.5.2", {"m:sglang.srt.m"})
+    assert "0.5.2.surface" in raised.value.message
+    assert "record 0.5.2" in raised.value.hint
+
+
+def test_a_damaged_definition_is_said_when_it_is_asked_for():
+    raw = encode(Module(functions={"good": Function(returns="int")})).replace(b"int", b"\xa3in")
+    module = read_module(raw, lambda why: ContractsError(f"corrupt: {why}"))
+    assert "good" in module.functions
+    with pytest.raises(ContractsError, match="corrupt: good"):
+        module.functions["good"]

@@ -64,6 +64,10 @@ class ParameterKind(enum.IntEnum):
     VAR_KEYWORD = 4
 
 
+VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
+"""``*args`` and ``**kwargs``: they take what no other parameter does."""
+
+
 class Parameter(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):
     """One parameter of a function."""
 
@@ -76,10 +80,7 @@ class Parameter(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True
     @property
     def required(self) -> bool:
         """Whether a call must give it."""
-        return not self.default and self.kind not in (
-            ParameterKind.VAR_POSITIONAL,
-            ParameterKind.VAR_KEYWORD,
-        )
+        return not self.default and self.kind not in VARIADIC
 
 
 class Role(enum.IntFlag):

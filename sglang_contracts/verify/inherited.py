@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglang_contracts.plugin.model import Use, UseKind
-from sglang_contracts.surface.model import Class, Function, Role
+from sglang_contracts.surface.model import VARIADIC, Class, Function, ParameterKind, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.checks import Check
 from sglang_contracts.verify.finding import Finding, Location, Severity, Suggestion
@@ -49,7 +49,9 @@ class Inherited(Misfits):
         new = self.releases[case.at]
         after = self.catalog.surface(new)
         severity = self._severity(case)
-        if outcome.detail == "special" or (
+        if self._departs(case, outcome.owner):
+            severity = Severity.NOTE  # it never stood in for the base's: its callers are its own
+        elif outcome.detail == "special" or (
             outcome.detail == "rare" and not self._gained(case, outcome.owner, outcome.name)
         ):
             severity = Severity.NOTE  # on a special path only, which this class may never see
@@ -66,6 +68,29 @@ class Inherited(Misfits):
             new=self._signature(outcome.owner, after),
             detail=_PASSES.get(outcome.detail, "") or self._passed(case),
         )
+
+    def _departs(self, case: Case, target: Symbol) -> bool:
+        """Whether an override asks for what the base did not take in the last good release either.
+
+        Nobody who calls the base's form could have called it then: its callers are its own.
+        """
+        if case.check.kind != "override" or case.last_ok is None:
+            return False
+        before = self.catalog.surface(self.releases[case.last_ok])
+        was = before.find(target.module, target.qual)
+        if was is None or not isinstance(was.node, Function):
+            return False
+        taken = {each.name for each in was.node.parameters}
+        if any(each.kind in VARIADIC for each in was.node.parameters):
+            return False
+        own = self.files[case.check.file].functions[case.check.number]
+        asked = [
+            each.name
+            for each in own.parameters[1:]
+            if not each.has_default and ParameterKind(each.kind) not in VARIADIC
+        ]
+        # One name alone may be the same parameter under a name of its own.
+        return len([name for name in asked if name not in taken]) > 1
 
     def _gained(self, case: Case, target: Symbol, name: str) -> bool:
         """Whether what is passed is a parameter that the method did not have before."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.model import File, Function, Use, UseKind
+from sglang_contracts.surface.model import VARIADIC, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
-from sglang_contracts.surface.model import Parameter, ParameterKind, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.calling import Calling
 from sglang_contracts.verify.entered import Entered
@@ -15,8 +15,6 @@ from sglang_contracts.verify.instances import Instances, Site, is_test
 from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Misfit, Shape, misfit, shape
 from sglang_contracts.verify.values import is_weak
-
-_VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
 
 _RARE = 0.15
 """Share of upstream's call sites below which a new argument is passed on a special path only."""
@@ -119,7 +117,7 @@ class StandIns(Calling):
         own = own[shift:] if shift and own and own[0].kind <= ParameterKind.POSITIONAL else own
         short = target.qual.rsplit(".", 1)[-1]
         # what only *args and **kwargs of the target would take is meant for another class
-        strict = [each for each in theirs if each.kind not in _VARIADIC]
+        strict = [each for each in theirs if each.kind not in VARIADIC]
         named = {each.name for each in theirs}
         own_names = {each.name for each in own}
         fitting, problems, demands = 0, [], []

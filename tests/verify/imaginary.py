@@ -118,6 +118,11 @@ class Core:
         self.pool.plain()
         return self.spec.draft()
 """,
+    "srt/gate.py": """
+class Gate:
+    def pass_on(self, rows, mask): return rows
+def go(gate): return gate.pass_on(1, 2)
+""",
     "srt/loop.py": BASE
     + """
 class Loop:
@@ -360,6 +365,11 @@ class Core:
         self.pool.plain()
         self.spec.future_map(1)
         return self.spec.draft()
+""",
+    "srt/gate.py": """
+class Gate:
+    def pass_on(self, rows, mask): return rows
+def go(gate): return gate.pass_on(1, mask=2)
 """,
     "srt/loop.py": BASE
     + """
@@ -984,6 +994,7 @@ FIXTURES: dict[str, Fixture] = {
                 "old = swap(Pool, 'copy', mine)",
             ),
             at("loop:Rack", "class Own(Rack):\n    def hang(self, row): return row"),
+            at("gate:Gate", "class Own(Gate):\n    def pass_on(self, rows, other): return rows"),
             at(
                 "loop:Loop",
                 f"class Own(Loop):\n{_TURN}    def run(self): return super().run()",
@@ -991,6 +1002,8 @@ FIXTURES: dict[str, Fixture] = {
         ),
         (
             at("pool:Pool", "class Own(Pool):\n" + _POOL),
+            # it never took what the base takes: whoever calls it knows
+            at("gate:Gate", "class Own(Gate):\n    def pass_on(self, scores, ids): return ids"),
             at("pool:Pool", f"class Mixin:\n{_POOL}\n\nclass Own(Mixin, Pool):\n    pass"),
             # behind the class, or beside it, it stands in for nothing
             at("loop:Loop", f"class Mixin:\n{_TURN}\n\nclass Own(Loop, Mixin):\n    pass"),

@@ -106,8 +106,8 @@ class Misfits(Lost):
 
     def _type(self, case: Case) -> Finding | None:
         outcome = case.entry.outcome
-        if outcome.owner is None:
-            return None
+        if outcome.owner is None or case.last_ok is None:
+            return None  # what was never of another type is annotated wrongly, or not looked at
         new = self.releases[case.at]
         after = self.catalog.surface(new)
         said = self.replacements.contract(outcome.symbol, new)

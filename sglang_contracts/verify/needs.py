@@ -107,6 +107,8 @@ class Needs:
             return UNKNOWN
         if True in answers:
             return Outcome(Status.OK, "kind", found=(symbol,))
+        if self.unwrapped(symbol):
+            return UNKNOWN
         return self.broken(symbol, annotation, need, str(use.count))
 
     def mapping(self, index: int, node: int) -> bool:
@@ -153,6 +155,19 @@ class Needs:
             or any(name in method.reads for method in each.node.methods.values())
             for each in self.lens.mro(owner)
             if isinstance(each.node, Class)
+        )
+
+    def unwrapped(self, symbol: Symbol) -> bool:
+        """Whether a field's class has a method that takes it out of what it travels in.
+
+        Its annotation says how it travels (``Optional[PickleWrapper]``), not how it is read.
+        """
+        owner, name = symbol.owner, symbol.qual.rsplit(".", 1)[-1]
+        return owner is not None and any(
+            "unwrap" in method and name in record.reads
+            for each in self.lens.mro(owner)
+            if isinstance(each.node, Class)
+            for method, record in each.node.methods.items()
         )
 
     def takes(self, node: ast.expr, need: str, count: int, classes: Classes) -> bool | None:

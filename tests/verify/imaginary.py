@@ -71,6 +71,12 @@ class Filled:
     size: int = 1
     chart: "Dict[str, int]"
     def grow(self): return self.size
+class Crate:
+    load: List[int]
+class Label:
+    text: Optional[str] = None
+class Marker:
+    def __init__(self, pattern: bool): self.pattern = pattern
 def fewer(a, b=1, extra=None): return a
 def renamed(a, group_size=1): return a
 def needs(a): return a
@@ -315,6 +321,15 @@ class Filled:
         if self.size is None:
             self.size = 1
         return self.size
+class Box:
+    value: int = 0
+class Crate:
+    load: Optional[Box] = None
+    def unwrap_fields(self): self.load = self.load.value
+class Label:
+    text: Optional[str] = None
+class Marker:
+    def __init__(self, pattern: Optional[str]): self.pattern = pattern
 def fewer(a, b=1): return a
 def renamed(a, group_rows=1): return a
 def needs(a, mode): return a
@@ -1142,6 +1157,11 @@ FIXTURES: dict[str, Fixture] = {
             at("calls:typed", "def f(x):\n    return typed(x)"),
             # the class fills it in; and keys of a mapping that was merely annotated before
             at("calls:Filled", "def f(w: Filled):\n    return w.size * 2, w.chart['b']"),
+            # it travels in a box, and its class takes it out; and what was annotated wrongly at first
+            at("calls:Crate", "def f(c: Crate):\n    return [x for x in c.load]"),
+            at(
+                "calls:Label, Marker", "def f(label: Label):\n    return Marker(pattern=label.text)"
+            ),
             at("calls:start", "start(2, backend='own')\nstart(2, None)\nstart(2, 'a' + 'b')"),
             at("calls:Window", "def f(w: Window):\n    return w.table['a'], w.table.__len__()"),
             at("calls:Window", "def f(w: Window):\n    return w.limit * 2 if w.limit else 0"),

@@ -80,17 +80,18 @@ class Inherited(Misfits):
         was = before.find(target.module, target.qual)
         if was is None or not isinstance(was.node, Function):
             return False
-        taken = {each.name for each in was.node.parameters}
-        if any(each.kind in VARIADIC for each in was.node.parameters):
+        theirs = was.node.parameters[1:]
+        if any(each.kind is ParameterKind.VAR_POSITIONAL for each in theirs):
             return False
-        own = self.files[case.check.file].functions[case.check.number]
-        asked = [
+        own = self.files[case.check.file].functions[case.check.number].parameters[1:]
+        asked = {
             each.name
-            for each in own.parameters[1:]
+            for each in own
             if not each.has_default and ParameterKind(each.kind) not in VARIADIC
-        ]
+        }
+        refused = {each.name for each in theirs if each.required} - {each.name for each in own}
         # One name alone may be the same parameter under a name of its own.
-        return len([name for name in asked if name not in taken]) > 1
+        return bool(refused) and len(asked - {each.name for each in theirs}) > 1
 
     def _gained(self, case: Case, target: Symbol, name: str) -> bool:
         """Whether what is passed is a parameter that the method did not have before."""

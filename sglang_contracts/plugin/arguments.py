@@ -143,6 +143,7 @@ def optional(walk: Conditions, node: ast.Call, callee: int, form: int) -> None:
 
 def drop_key(walk: Conditions, name: str, key: str) -> None:
     """``kw.pop("x")``: gone, or gone under the condition it stands under."""
+    walk.moved()
     held = walk.scope.dicts.get(name, {})
     if key not in held:
         return
@@ -193,4 +194,5 @@ def update_dict(walk: Conditions, func: ast.Attribute, node: ast.Call) -> None:
 
 def set_key(walk: Conditions, name: str, key: str) -> None:
     """Remember under which guard a key of a dict was set."""
+    walk.moved()
     walk.scope.set_under.setdefault(name, {})[key] = walk.guard

@@ -53,6 +53,11 @@ def walk_augmented(walk: Conditions, node: ast.AugAssign) -> None:
 
 def assign(walk: Conditions, target: ast.expr, value: int, source: ast.expr | None) -> None:
     """Bind a target."""
+    _bind(walk, target, value, source)
+    walk.moved()
+
+
+def _bind(walk: Conditions, target: ast.expr, value: int, source: ast.expr | None) -> None:
     match target:
         case ast.Name(id=name):
             walk.bind(name, value)

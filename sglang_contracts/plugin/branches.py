@@ -192,12 +192,14 @@ def walk_match(walk: Conditions, node: ast.Match) -> None:
     before = dict(walk.scope.names)
     for case in node.cases:
         walk.scope.names = dict(before)
+        walk.moved()
         pattern = case.pattern
         if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
             pattern = pattern.pattern
         if isinstance(pattern, ast.MatchClass) and isinstance(node.subject, ast.Name):
             made = walk.expr(pattern.cls)
             if made:
+                walk.moved()
                 walk.scope.names[node.subject.id] = walk.nodes.add("instance", made)
         for part in ast.walk(case.pattern):
             name = getattr(part, "name", None)

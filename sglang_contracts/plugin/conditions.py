@@ -92,13 +92,14 @@ class Conditions(Versions):
 
     def for_each(self, quantifier: str, element: ast.expr, loop: ast.comprehension) -> int:
         """``all(hasattr(x, name) for name in ("a", "b"))``."""
-        outer = self.scope
+        outer, state = self.scope, self.state
         self.scope = Scope(outer, outer.function, outer.owner)
+        self.moved()
         try:
             self.loop_over(loop.target, loop.iter, self.expr(loop.iter))
             found = self._condition(element)
         finally:
-            self.scope = outer
+            self.scope, self.state = outer, state
         if quantifier == "all" and found and self.nodes.op(found) == "or":
             return self.nodes.add("and", *self.nodes.table[found][1:])
         return found
@@ -253,5 +254,6 @@ class Conditions(Versions):
 
     def narrowed_to(self, key: str, value: int) -> None:
         """What a test leaves of its subject."""
+        self.moved()
         held = self.scope.narrowed if "." in key else self.scope.names
         held[key] = value

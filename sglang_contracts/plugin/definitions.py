@@ -224,6 +224,7 @@ class Definitions(Expressions):
 
     def function_body(self, node: ast.AST, index: int) -> None:
         """Walk a queued body."""
+        self.next_statement()
         if isinstance(node, ast.Lambda):
             self.returned(index, self.expr(node.body))
             return
@@ -297,6 +298,7 @@ class _ClassScope:
     def members(self, body: Sequence[ast.stmt]) -> None:
         flow, record = self.flow, self.record
         for statement in body:
+            flow.next_statement()
             match statement:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     self.method(statement)

@@ -14,7 +14,14 @@ from sglang_contracts.plugin.model import (
     UNKNOWN,
     UseKind,
 )
-from sglang_contracts.plugin.scope import BUILTINS, DOTTED, IDENTIFIER, Scope, dotted_name
+from sglang_contracts.plugin.scope import (
+    BUILTINS,
+    DOTTED,
+    IDENTIFIER,
+    Scope,
+    WorkedOut,
+    dotted_name,
+)
 
 _ARITHMETIC = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift)
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -26,14 +33,30 @@ class Expressions(Calls):
     """What expressions are."""
 
     def expr(self, node: ast.expr) -> int:
-        """The value of an expression; records the uses in it."""
+        """The value of an expression; records the uses in it.
+
+        Several rules look at one expression, each by its value: it is worked out once for as long
+        as the names in it stand for the same things. A chain of calls would otherwise cost twice
+        as much with every link.
+        """
+        if isinstance(node, ast.Name):
+            return self.ex_Name(node)
+        if isinstance(node, ast.Constant):
+            return self.ex_Constant(node)
+        key = (id(node), self.state, self.guard)
+        held = self.worked_out.get(key)
+        if held is not None and (held.loud or self.quiet):
+            return held.value
+        value = UNKNOWN
         method = getattr(self, "ex_" + type(node).__name__, None)
         if method is not None:
-            return int(method(node))
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                self.expr(child)
-        return UNKNOWN
+            value = int(method(node))
+        else:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.expr(child)
+        self.worked_out[key] = WorkedOut(value, not self.quiet, node)
+        return value
 
     def ex_Name(self, node: ast.Name) -> int:
         if not self.quiet:
@@ -183,6 +206,7 @@ class Expressions(Calls):
     def ex_IfExp(self, node: ast.IfExp) -> int:
         condition = self.condition(node.test)
         self.expr(node.test)
+        state = self.state
         if condition:
             yes = self.where(
                 self.guard,
@@ -197,26 +221,27 @@ class Expressions(Calls):
             saved = dict(self.scope.names)
             with self.under(yes):
                 one = self.expr(node.body)
-            self.scope.names = dict(saved)
+            self.scope.names, self.state = dict(saved), state
             with self.under(no):
                 other = self.expr(node.orelse)
-            self.scope.names = saved
+            self.scope.names, self.state = saved, state
             return self.nodes.add("select", condition, one, other)
         saved = dict(self.scope.names)
         narrowed = dict(self.scope.narrowed)
         self.narrow(node.test, True)
         one = self.expr(node.body)
         self.scope.names, self.scope.narrowed = dict(saved), dict(narrowed)
+        self.state = state
         self.narrow(node.test, False)
         other = self.expr(node.orelse)
-        self.scope.names, self.scope.narrowed = saved, narrowed
+        self.scope.names, self.scope.narrowed, self.state = saved, narrowed, state
         none = self.nodes.literal("None")
         if other == none:
             return one
         return other if one == none else self.both(one, other)
 
     def ex_BoolOp(self, node: ast.BoolOp) -> int:
-        outer = self.guard
+        outer, state = self.guard, self.state
         saved, narrowed = dict(self.scope.names), dict(self.scope.narrowed)
         values = []
         positive = isinstance(node.op, ast.And)
@@ -233,7 +258,7 @@ class Expressions(Calls):
                 )
             self.narrow(each, positive)
         self.guard = outer
-        self.scope.names, self.scope.narrowed = saved, narrowed
+        self.scope.names, self.scope.narrowed, self.state = saved, narrowed, state
         if all(self.answers(value) for value in values):
             return self.condition(node)
         if positive:
@@ -404,7 +429,8 @@ class Expressions(Calls):
         inner = Scope(outer, outer.function, outer.owner)
         inner.narrowed = dict(outer.narrowed)
         self.scope = inner
-        guard = self.guard
+        guard, state = self.guard, self.state
+        self.moved()
         for generator in node.generators:  # type: ignore[attr-defined]
             value = self.expr(generator.iter)
             self.loop_over(generator.target, generator.iter, value)
@@ -417,7 +443,7 @@ class Expressions(Calls):
                     )
                 self.narrow(test, True)
         values = [self.expr(each) for each in results]
-        self.guard = guard
+        self.guard, self.state = guard, state
         self.scope = outer
         return values
 

@@ -79,6 +79,7 @@ def choices(
             (shown.lineno, shown.col_offset) if shown is not None else (-1, -1), 0
         )
         walk.scope.constants[target.id] = choice
+        walk.moved()
 
 
 def group_choice(walk: Conditions, node: ast.For | ast.AsyncFor) -> None:

@@ -60,6 +60,16 @@ class ByParameter(NamedTuple):
     """What is written there."""
 
 
+class WorkedOut(NamedTuple):
+    """What an expression was found to be, in one state of the names around it."""
+
+    value: int
+    loud: bool
+    """Whether its uses were recorded."""
+    node: ast.expr
+    """Kept, so that its identity stays its own."""
+
+
 class OwnCall(NamedTuple):
     """A call of a function of the same file, with the constants it is given."""
 
@@ -164,6 +174,11 @@ class Core:
         self.guard = 0
         self.future = False
         self.quiet = 0
+        self.state = 0
+        """What names stand for: the same number, the same names; see :meth:`moved`."""
+        self._states = 0
+        self.worked_out: dict[tuple[int, int, int], WorkedOut] = {}
+        """Expression (by identity), state and guard → what came of it."""
         self.loops: list[ast.stmt] = []
         self.pending: list[tuple[Scope, int, ast.AST, int]] = []
         self.forms: dict[tuple[object, ...], int] = {}
@@ -261,8 +276,19 @@ class Core:
         finally:
             self.quiet -= 1
 
+    def moved(self) -> None:
+        """From here on a name may stand for something else: nothing worked out holds any more."""
+        self._states += 1
+        self.state = self._states
+
+    def next_statement(self) -> None:
+        """What was worked out for one statement is of no use to the next."""
+        self.worked_out.clear()
+        self.moved()
+
     def bind(self, name: str, value: int) -> None:
         """Bind a name in the present scope."""
+        self.moved()
         self.scope.names[name] = value
         self.scope.constants.pop(name, None)
         self.scope.variables.pop(name, None)

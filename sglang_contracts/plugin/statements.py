@@ -38,10 +38,12 @@ class Statements(Definitions):
         outer = self.guard
         before = set(self.scope.names)
         for position, statement in enumerate(body):
+            self.next_statement()
             if isinstance(statement, ast.If):
                 branches.chain(self, body, position, before)
             self.statement(statement)
         self.guard = outer
+        self.next_statement()
 
     def statement(self, node: ast.stmt) -> None:
         """One statement."""

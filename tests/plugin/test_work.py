@@ -1,0 +1,105 @@
+"""What is nested deeply is worked out once: the work grows with the text, not with its depth."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from sglang_contracts.plugin.expressions import Expressions
+from sglang_contracts.plugin.flow import Flow
+from sglang_contracts.plugin.model import File
+
+HEAD = """\
+import copy, functools, threading
+from packaging.version import Version
+from sglang.srt.layers.radix_attention import RadixAttention
+
+def plain(x, y):
+"""
+LINKS = [
+    '.get("a", None)', '.pop("a")', '.setdefault("a", [])', '.split("a")', ".append(1)", ".sort()",
+    ".submit(f, 1)", '.register("a")("b")', ".copy()", ".child", "[x]", '["a"]', ".release[:2]",
+]  # fmt: skip
+"""Each is hung on the one before."""
+WRAPPERS = [
+    ("str(", ")"), ("int(", ")"), ("list(", ")"), ("tuple(", ")"), ("len(", ")"),
+    ("copy.copy(", ")"),
+    ("Version(", ")"), ("hasattr(", ', "a")'), ("getattr(", ', "a", None)'),
+    ("isinstance(", ", int)"),
+    ("map(f, ", ")"), ("sorted(", ", key=lambda z: z.a)"), ("max(x, key=", ")"), ("(not ", ")"),
+    ("(x and ", ")"), ("(", " or x)"), ("(1 if ", " else 2)"), ("(", " is None)"), ("(x in ", ")"),
+    ("(x < ", ")"), ("[x for x in ", "]"), ("{", ": 1 for x in y}"), ("x.get(", ")"),
+    ("g(*[", "])"),
+    ("g(**dict(a=", "))"), ("threading.Thread(target=f, args=(", ",))"),
+    ("functools.partial(f, ", ")"),
+    ('"a" in dir(', ")"), ("all(z for z in ", ")"),
+]  # fmt: skip
+"""Each goes around the one before."""
+STATEMENTS = ["q = {}", "if {}:\n        x.b", "return {}", "x.a = {}", "for z in {}:\n        z.a"]
+LIMIT = 20_000
+
+
+def looks(monkeypatch: pytest.MonkeyPatch, text: str) -> int:
+    """How many times a walk of a module looks at an expression."""
+    count = 0
+    expr = Expressions.expr
+
+    def counted(self: Expressions, node: ast.expr) -> int:
+        nonlocal count
+        count += 1
+        if count > LIMIT:
+            pytest.fail(f"more than {LIMIT} looks at\n{text}")
+        return expr(self, node)
+
+    tree = ast.parse(HEAD + "    " + text)
+    with monkeypatch.context() as patch:
+        patch.setattr(Expressions, "expr", counted)
+        Flow(File("plugin.py", "plugin"), tree, tuple(ast.walk(tree)), frozenset()).run()
+    return count
+
+
+def nested(before: str, after: str, depth: int) -> str:
+    return before * depth + "x" + after * depth
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize(("before", "after"), [("", link) for link in LINKS] + WRAPPERS)
+def test_work_does_not_double_with_every_level(
+    monkeypatch: pytest.MonkeyPatch, before: str, after: str, statement: str
+) -> None:
+    shallow = looks(monkeypatch, statement.format(nested(before, after, 10)))
+    deep = looks(monkeypatch, statement.format(nested(before, after, 20)))
+    assert deep <= 4.5 * shallow  # what asks of every level below itself is quadratic, no more
+
+
+def bound(walk: Flow, value: int) -> None:
+    walk.bind("x", value)
+
+
+def assigned(walk: Flow, value: int) -> None:
+    walk.assign(ast.Name("x", ast.Store()), value, None)
+
+
+def narrowed(walk: Flow, value: int) -> None:
+    walk.narrowed_to("x", value)
+
+
+def attribute_narrowed(walk: Flow, value: int) -> None:
+    walk.narrowed_to("x.a", value)
+
+
+@pytest.mark.parametrize("change", [bound, assigned, narrowed, attribute_narrowed])
+def test_what_was_worked_out_holds_only_while_names_stand_for_the_same(
+    change: Callable[[Flow, int], None],
+) -> None:
+    tree = ast.parse("x.a.b")
+    statement = tree.body[0]
+    assert isinstance(statement, ast.Expr)
+    walk = Flow(File("plugin.py", "plugin"), tree, tuple(ast.walk(tree)), frozenset())
+    walk.bind("x", walk.nodes.add("import", "sglang.srt.one", "A"))
+    before = walk.expr(statement.value)
+    assert walk.expr(statement.value) == before
+    change(walk, walk.nodes.add("import", "sglang.srt.other", "B"))
+    assert walk.expr(statement.value) != before

@@ -422,12 +422,13 @@ class Constants(Asked):
         """The answer that all assignments of an attribute agree on."""
         key = (index, *attribute)
         if key in self._asking:  # ``self.on = not self.on`` keeps no answer
+            self.underway.cut_at(self._asking[key])
             return None
-        self._asking.add(key)
+        self._asking[key] = len(self.underway) - 1
         try:
             answers = {self.truth(*each) for each in kept}
         finally:
-            self._asking.discard(key)
+            del self._asking[key]
         return answers.pop() if len(answers) == 1 else None
 
     def own_called(self, index: int, node: int) -> tuple[int, int] | None:

@@ -19,6 +19,7 @@ from sglang_contracts.verify.values import (
     NOTHING,
     Alternative,
     Value,
+    holding,
 )
 
 _DEEPEST = 60
@@ -47,21 +48,25 @@ class Evaluator(Coverage):
         held: Value | None = memory.held(key)
         if held is not None:
             return held
-        at = (index, node)
-        if at in self._active or len(self._active) > _DEEPEST:
+        if self.underway.cut(key, _DEEPEST):
             return NOTHING
-        self._active.add(at)
+        looked_at = self.underway.meanwhile(key)
+        if looked_at is not None:
+            memory.stand_on(looked_at)
+            return NOTHING
+        outer = self.underway.begin(key)
         try:
             found, names = memory.track(
                 lambda: self._work(index, self.files[index].nodes[node], node)
             )
         finally:
-            self._active.discard(at)
-        if not self._active or found.alternatives:
+            above = self.underway.end(key, outer)
+        if above is None or found.alternatives:
             memory.keep(key, found, names)
             memory.touch(key)
         else:
-            memory.stand_on(names)  # cut short, maybe: whoever asks next may learn more
+            memory.stand_on(names)
+            self.underway.wait(key, above, names)  # whoever asks later may learn more
         return found
 
     def union(self, values: Sequence[Value]) -> Value:
@@ -181,13 +186,13 @@ class Evaluator(Coverage):
         return Value(tuple(left), value.named)
 
     def _op_list(self, index: int, node: Sequence[Any], number: int) -> Value:
-        return Value((("list", self.value(index, node[1])),))
+        return holding("list", self.value(index, node[1]))
 
     def _op_dict(self, index: int, node: Sequence[Any], number: int) -> Value:
-        return Value((("dict", self.value(index, node[1])),))
+        return holding("dict", self.value(index, node[1]))
 
     def _op_tuple(self, index: int, node: Sequence[Any], number: int) -> Value:
-        return Value((("tuple", tuple(self.value(index, each) for each in node[1:])),))
+        return holding("tuple", *[self.value(index, each) for each in node[1:]])
 
     def _op_iter(self, index: int, node: Sequence[Any], number: int) -> Value:
         return self.element(self.value(index, node[1]), None)
@@ -362,10 +367,9 @@ class Evaluator(Coverage):
                 return NOTHING
             held = each[1]
             if method == "values":
-                found.append(Value((("list", held),)))
+                found.append(holding("list", held))
             elif method == "items" and each[0] == "dict":
-                pair = Value((("tuple", (NOTHING, held)),))
-                found.append(Value((("list", pair),)))
+                found.append(holding("list", holding("tuple", NOTHING, held)))
             elif method == "copy":
                 found.append(Value((each,)))
             else:
@@ -377,13 +381,15 @@ class Evaluator(Coverage):
         node = symbol.node
         if not isinstance(node, Recorded) or node.role & (Role.GENERATOR | Role.CONTEXT_MANAGER):
             return NOTHING
-        if symbol.name in self._returning:  # what returns a call of itself says nothing
+        place = self._returning.get(symbol.name)
+        if place is not None:  # what returns a call of itself says nothing
+            self.underway.cut_at(place)
             return NOTHING
-        self._returning.add(symbol.name)
+        self._returning[symbol.name] = len(self.underway) - 1
         try:
             return self._returned(symbol, node)
         finally:
-            self._returning.discard(symbol.name)
+            del self._returning[symbol.name]
 
     def _returned(self, symbol: Symbol, node: Recorded) -> Value:
         if node.returns:
@@ -428,9 +434,7 @@ class Evaluator(Coverage):
             if value.alternatives:
                 return value
         if record.is_generator and record.yields:
-            return Value(
-                (("list", self.union([self.value(file, each) for each in record.yields])),)
-            )
+            return holding("list", self.union([self.value(file, each) for each in record.yields]))
         if record.is_generator or record.kind == "overload" or not record.returns:
             return NOTHING
         none = (("literal", "None"),)

@@ -9,6 +9,7 @@ from sglang_contracts.plugin.model import File, Use, UseKind
 from sglang_contracts.plugin.plugin import Plugin
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.lens import Lens
+from sglang_contracts.verify.memory import Underway
 from sglang_contracts.verify.values import (
     Look,
     Node,
@@ -38,9 +39,12 @@ class Links:
         self.known_as = known_as
         self.distinctive = distinctive or {}
         self.files = plugin.files
-        self._active: set[Node] = set()
-        self._asking: set[tuple[int, int, str]] = set()
-        self._returning: set[str] = set()
+        self.underway = Underway()
+        """Values being worked out."""
+        self._asking: dict[tuple[int, int, str], int] = {}
+        """Attributes whose truth is being worked out, with the place of the value that asked."""
+        self._returning: dict[str, int] = {}
+        """Functions whose result is being worked out, with the place of who asked first."""
         self._derives: dict[tuple[int, str], bool] = {}
         self._bases: set[tuple[int, str]] | None = None
         self._hosts: dict[tuple[int, str], list[tuple[int, str]]] | None = None

@@ -15,6 +15,8 @@ T = TypeVar("T")
 A = TypeVar("A", bound=Hashable)
 Key = Hashable
 _NEVER = object()
+_ALL = 1 << 30
+"""A place below all others."""
 
 
 class Dependents(Generic[A]):
@@ -39,6 +41,73 @@ class Dependents(Generic[A]):
         for name in names:
             found |= self._on.pop(name, set())
         return found
+
+
+class Underway:
+    """Answers being worked out, one for the sake of the other.
+
+    A question that is already being answered further up cannot be answered below it, and one too
+    far down is not gone into: what is said there instead may be otherwise for who asks it alone.
+    Such an answer holds for a while: until the one that cut it short is given. (Without that,
+    functions that all return each other's results would be followed along every way there is.)
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[Key, int] = {}
+        self._reach = _ALL
+        """The highest place that something below the answer at hand was cut short by."""
+        self._meanwhile: dict[Key, tuple[int, Collection[Key]]] = {}
+        """Questions that were cut short: by which place, and what was looked at."""
+        self._until: dict[int, list[Key]] = {}
+        """Place → the questions it cut short."""
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def cut(self, key: Key, deepest: int) -> bool:
+        """Whether a question is not to be gone into; who asks it then has no whole answer."""
+        place = self._places.get(key)
+        if place is None and len(self._places) <= deepest:
+            return False
+        self.cut_at(place or 0)
+        return True
+
+    def meanwhile(self, key: Key) -> Collection[Key] | None:
+        """What a question looked at that was cut short and still would be; None for others."""
+        held = self._meanwhile.get(key)
+        if held is None:
+            return None
+        self.cut_at(held[0])
+        return held[1]
+
+    def cut_at(self, place: int) -> None:
+        """What is below this place, counted from the top, has no whole answer."""
+        self._reach = min(self._reach, place)
+
+    def begin(self, key: Key) -> int:
+        """Begin with an answer; :meth:`end` takes what this gives."""
+        self._places[key] = len(self._places)
+        outer, self._reach = self._reach, _ALL
+        return outer
+
+    def end(self, key: Key, outer: int) -> int | None:
+        """Be done with it.
+
+        Returns:
+            The place above that something in it was cut short by; None: it is whole.
+        """
+        place = self._places.pop(key)
+        for each in self._until.pop(place, ()):
+            self._meanwhile.pop(each, None)
+        above = self._reach if self._reach < place else None
+        self._reach = outer if above is None else min(outer, above)
+        return above
+
+    def wait(self, key: Key, above: int, looked_at: Collection[Key]) -> None:
+        """Hold what was cut short until the place above is done."""
+        if above >= 0:
+            self._meanwhile[key] = (above, looked_at)
+            self._until.setdefault(above, []).append(key)
 
 
 class Memory:

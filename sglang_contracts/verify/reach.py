@@ -41,7 +41,8 @@ class Guarded:
         self.lens = evaluator.lens
         self.files = evaluator.files
         self._went: dict[tuple[int, int], bool] = {}
-        self._went_active: set[tuple[int, int]] = set()
+        self._went_active: dict[tuple[int, int], int] = {}
+        """Attempts being judged, with the place of the value they are judged for."""
         evaluator.status_of = self.went
 
     def use(self, index: int, file: File, use: Use) -> Outcome:
@@ -85,9 +86,11 @@ class Guarded:
         held = self._went.get(key)
         if held is not None:
             return held
+        underway = self.evaluator.underway
         if key in self._went_active:
+            underway.cut_at(self._went_active[key])
             return True
-        self._went_active.add(key)
+        self._went_active[key] = len(underway) - 1
         result = True
         try:
             file = self.files[index]
@@ -102,7 +105,7 @@ class Guarded:
                     result = False
                     break
         finally:
-            self._went_active.discard(key)
+            del self._went_active[key]
         if not self._went_active:
             self._went[key] = result
         return result

@@ -25,6 +25,7 @@ from sglang_contracts.verify.values import (
     NOTHING,
     Alternative,
     Value,
+    holding,
 )
 
 _CUT = re.compile(r"([A-Za-z_][\w.]*)\(.*…\Z", re.DOTALL)
@@ -92,15 +93,13 @@ class Types(Links):
                         return Value(tuple(("class", each[1]) for each in value.alternatives))
                     return NOTHING
                 if name in _CONTAINERS:
-                    return Value((("list", self._annotation(module, arguments[0])),))
+                    return holding("list", self._annotation(module, arguments[0]))
                 if name in MAPPINGS and len(arguments) == 2:
-                    return Value((("dict", self._annotation(module, arguments[1])),))
+                    return holding("dict", self._annotation(module, arguments[1]))
                 if name in ("Tuple", "tuple"):
                     if len(arguments) == 2 and isinstance(arguments[1], ast.Constant):
-                        return Value((("list", self._annotation(module, arguments[0])),))
-                    return Value(
-                        (("tuple", tuple(self._annotation(module, each) for each in arguments)),)
-                    )
+                        return holding("list", self._annotation(module, arguments[0]))
+                    return holding("tuple", *[self._annotation(module, each) for each in arguments])
                 return self._annotation(module, outer)
             case ast.Name(id=name):
                 symbol = self.lens.scope(module, name)
@@ -181,10 +180,8 @@ class Types(Links):
             case ast.Name(id="self") if owner is not None:
                 return (("object", owner, False),)
             case ast.Tuple(elts=elements):
-                parts = tuple(
-                    Value(self._made(module, each, owner, depth + 1)) for each in elements
-                )
-                return (("tuple", parts),)
+                parts = [Value(self._made(module, each, owner, depth + 1)) for each in elements]
+                return holding("tuple", *parts).alternatives
             case ast.Name() | ast.Attribute():
                 symbol = self._dotted(module, node)
                 return self.of_symbol(symbol) if symbol is not None else ()

@@ -49,6 +49,38 @@ class Value(NamedTuple):
 NOTHING = Value()
 
 
+_ROOM = 256
+"""Values that one may hold: those of real code hold a handful."""
+
+
+def holding(kind: str, *held: Value) -> Value:
+    """A container of values.
+
+    One that holds too many, in all its levels, is unknown: values are compared by what they hold,
+    and a few functions that each return a pair of the next one's results would hold millions.
+
+    Args:
+        kind: ``list`` and ``dict``, of one value; ``tuple``, of one for each element.
+        held: What it holds.
+    """
+    if _room_left(held, _ROOM) < 0:
+        return NOTHING
+    return Value(((kind, held if kind == "tuple" else held[0]),))
+
+
+def _room_left(values: tuple[Value, ...], room: int) -> int:
+    for value in values:
+        room -= 1
+        for each in value.alternatives:
+            if room < 0:
+                return room
+            if each[0] == "tuple":
+                room = _room_left(each[1], room)
+            elif each[0] in ("list", "dict"):
+                room = _room_left(each[1:], room)
+    return room
+
+
 class Look(NamedTuple):
     """An attribute of a value: what it is, or who lacks it."""
 

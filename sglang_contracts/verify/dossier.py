@@ -198,7 +198,6 @@ def _needless(
     ways: dict[tuple[int, int, str], list[bool | None]] = {}
     for release in (old, *later):
         checker.evaluator.move(release)
-        checker.moved()
         for number, file in enumerate(analysis.plugin.files):
             for guard in file.guards[1:]:
                 if guard.kind == "if":

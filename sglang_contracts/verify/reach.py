@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sglang_contracts.plugin import guards
 from sglang_contracts.plugin.model import Attempt, File, Use, UseKind
 from sglang_contracts.verify.evaluate import Evaluator
+from sglang_contracts.verify.memory import Key
 from sglang_contracts.verify.outcome import Outcome, Status
 
 _CAUGHT = {
@@ -40,18 +41,13 @@ class Guarded:
         self.evaluator = evaluator
         self.lens = evaluator.lens
         self.files = evaluator.files
-        self._went: dict[tuple[int, int], bool] = {}
-        self._went_active: dict[tuple[int, int], int] = {}
+        self._went_active: dict[Key, int] = {}
         """Attempts being judged, with the place of the value they are judged for."""
         evaluator.status_of = self.went
 
     def use(self, index: int, file: File, use: Use) -> Outcome:
         """One use; the classes above know how."""
         raise NotImplementedError
-
-    def moved(self) -> None:
-        """The evaluator went to another release."""
-        self._went.clear()
 
     def reach(self, index: int, guard: int, what: str) -> Reach:
         """Whether code under a guard runs, and whether a failure of a kind is caught."""
@@ -82,33 +78,38 @@ class Guarded:
 
     def went(self, index: int, number: int, attempt: Attempt) -> bool:
         """Whether a ``try`` goes through in the present release."""
-        key = (index, number)
-        held = self._went.get(key)
+        key = ("went", index, number)
+        memory, underway = self.lens.memory, self.evaluator.underway
+        held: bool | None = memory.held(key)
         if held is not None:
             return held
-        underway = self.evaluator.underway
         if key in self._went_active:
             underway.cut_at(self._went_active[key])
             return True
         self._went_active[key] = len(underway) - 1
-        result = True
         try:
-            file = self.files[index]
-            for each in self.evaluator.attempts.get(key, ()):
-                use = file.uses[each]
-                if use.kind is UseKind.PROBE:
-                    continue
-                outcome = self.use(index, file, use)
-                if outcome.status is not Status.BROKEN or not self.catches(attempt, outcome.what):
-                    continue
-                if self._inner(index, use.guard, number, outcome.what):
-                    result = False
-                    break
+            result, names = memory.track(lambda: self._went(index, number, attempt))
         finally:
             del self._went_active[key]
-        if not self._went_active:
-            self._went[key] = result
+        if self._went_active:
+            memory.stand_on(names)  # what is judged further up may have cut it short
+        else:
+            memory.keep(key, result, names)
+            memory.touch(key)
         return result
+
+    def _went(self, index: int, number: int, attempt: Attempt) -> bool:
+        file = self.files[index]
+        for each in self.evaluator.attempts.get((index, number), ()):
+            use = file.uses[each]
+            if use.kind is UseKind.PROBE:
+                continue
+            outcome = self.use(index, file, use)
+            if outcome.status is not Status.BROKEN or not self.catches(attempt, outcome.what):
+                continue
+            if self._inner(index, use.guard, number, outcome.what):
+                return False
+        return True
 
     def _inner(self, index: int, guard: int, number: int, what: str) -> bool:
         """Whether a failure under a guard gets out to that ``try``."""

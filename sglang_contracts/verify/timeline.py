@@ -81,7 +81,6 @@ class Timeline:
         broken: set[int] = set()
         for position, index in enumerate(indices):
             changed = evaluator.move(self.releases[index])
-            self.checker.moved()
             todo = dependents.take(changed) if current else set(numbers)
             for number in sorted(todo):
                 entry, names = self._tracked(number)
@@ -130,7 +129,6 @@ class Timeline:
         held = self._entries[number][index]
         if held is None:
             self.checker.evaluator.move(self.releases[index])
-            self.checker.moved()
             held = self._dated(number, index, self._entry(number))
             self._entries[number][index] = held
         return held

@@ -80,7 +80,7 @@ class Defaults:
         states = self.states(reading.name)
         now = states[index]
         was = (not now) if reading.own is None else reading.own
-        last = last_before([state is was for state in states], index)
+        last = last_before(bytes(state is was for state in states), index)
         if now is None or now == was or last is None:
             return None
         return Finding(

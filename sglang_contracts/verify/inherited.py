@@ -13,6 +13,7 @@ from sglang_contracts.verify.misfits import Misfits
 from sglang_contracts.verify.outcome import Status
 from sglang_contracts.verify.replacements import Replacements
 from sglang_contracts.verify.signature import text as signature_text
+from sglang_contracts.verify.spans import nearest, start
 from sglang_contracts.verify.timeline import Entry, Timeline
 
 _PASSES = {
@@ -34,6 +35,7 @@ class Inherited(Misfits):
     def __init__(self, timeline: Timeline, replacements: Replacements) -> None:
         super().__init__(timeline, replacements)
         self._required: dict[tuple[str, str, int | None], bool] = {}
+        self._courses: dict[tuple[int, str], tuple[bytes, bytes]] = {}
 
     def _stand_in(self, case: Case, use: Use) -> Finding | None:
         """A hook or a patch whose function no longer fits what its target is called with."""
@@ -175,31 +177,11 @@ class Inherited(Misfits):
 
     def _missing(self, number: int, check: Check, entry: Entry, index: int) -> list[Finding]:
         """Hooks that a class does not provide; each needs a release that did not require it."""
-        entries = self.timeline.history(number)
         made: list[Finding] = []
         for symbol in entry.outcome.found:
             name = symbol.qual.rsplit(".", 1)[-1]
-
-            def lacks(at: int, name: str = name) -> bool:
-                each = entries[at]
-                return each.broken and any(
-                    s.qual.rsplit(".", 1)[-1] == name for s in each.outcome.found
-                )
-
-            def knows(at: int) -> bool:
-                return entries[at].outcome.status is not Status.UNKNOWN
-
-            good = next(
-                (
-                    at
-                    for at in (*range(index - 1, -1, -1), *range(index + 1, len(entries)))
-                    if knows(at) and not lacks(at)
-                ),
-                None,
-            )
-            first = index
-            while first > 0 and lacks(first - 1):
-                first -= 1
+            lacks, has = self._course_of(number, name)
+            good, first = nearest(has, index), start(lacks, index)
             last = first - 1 if first > 0 else None
             case = Case(
                 number, check, entry, index, first, last, good if good is not None else index
@@ -231,6 +213,22 @@ class Inherited(Misfits):
                 )
             )
         return made
+
+    def _course_of(self, number: int, name: str) -> tuple[bytes, bytes]:
+        """Where a class lacks a hook that it has to provide, and where it does not."""
+        course = self._courses.get((number, name))
+        if course is None:
+            entries = self.timeline.history(number)
+            lacks = bytes(
+                each.broken and any(s.qual.rsplit(".", 1)[-1] == name for s in each.outcome.found)
+                for each in entries
+            )
+            has = bytes(
+                not lacking and each.outcome.status is not Status.UNKNOWN
+                for each, lacking in zip(entries, lacks, strict=True)
+            )
+            course = self._courses[number, name] = (lacks, has)
+        return course
 
     def _obligatory(
         self, symbol: Symbol, base: Symbol | None, index: int, good: int | None

@@ -69,15 +69,32 @@ class Instances:
 
     def _attributes(self, module: str, owner: Symbol) -> list[str]:
         """Attributes of a module's classes that evidently hold an object of a class."""
-        record = self.lens.module(module)
-        if record is None or is_test(module):
-            return []
         return [
             name
-            for each in record.classes.values()
-            for name, attribute in each.attributes.items()
-            if attribute.on_self and self._made(module, attribute.value, owner)
+            for name, made in self._objects(module)
+            if any(owner in self.lens.mro(each) for each in made)
         ]
+
+    def _objects(self, module: str) -> list[tuple[str, list[Symbol]]]:
+        """Attributes of a module's classes that hold an object, and the classes it may be of."""
+
+        def work() -> list[tuple[str, list[Symbol]]]:
+            record = self.lens.module(module)
+            if record is None or is_test(module):
+                return []
+            found = (
+                (name, self._classes(module, attribute.value))
+                for each in record.classes.values()
+                for name, attribute in each.attributes.items()
+                if attribute.on_self
+            )
+            return [(name, classes) for name, classes in found if classes]
+
+        return self.lens.once(("objects", module), work)
+
+    def _classes(self, module: str, text: str) -> list[Symbol]:
+        """The classes of the objects that an expression may make."""
+        return [each[1] for each in self.evaluator.made(module, text) if each[0] == "object"]
 
     def _held(self, module: str, name: str, owner: Symbol) -> bool:
         """Whether all classes of a module that call their attribute may hold such an object there.
@@ -102,10 +119,7 @@ class Instances:
 
     def _made(self, module: str, text: str, owner: Symbol) -> bool:
         """Whether an expression makes an object of a class, or of one that derives from it."""
-        return any(
-            each[0] == "object" and owner in self.lens.mro(each[1])
-            for each in self.evaluator.made(module, text)
-        )
+        return any(owner in self.lens.mro(each) for each in self._classes(module, text))
 
     def _chosen(self, module: str, text: str, owner: Symbol) -> bool:
         """Whether its class is chosen by a function of a module that knows the class."""

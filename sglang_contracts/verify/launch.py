@@ -127,12 +127,12 @@ class Launches:
                 else (Status.UNKNOWN, "")
                 for at, state in enumerate(states)
             ]
-        good = nearest([state is Status.OK for state, _ in states], index)
+        good = nearest(bytes(state is Status.OK for state, _ in states), index)
         if good is None:
             return None
         if what == "environment" and good > index:
             return None  # not read yet: setting it does no harm
-        first = start([state is Status.BROKEN for state, _ in states], index)
+        first = start(bytes(state is Status.BROKEN for state, _ in states), index)
         last = self.releases[first - 1] if first > 0 else None
         new, old = self.releases[index], self.releases[good]
         if what == "environment":

@@ -14,7 +14,7 @@ for what is looked up over a whole release (calls, places, flags); ``"release"``
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -83,7 +83,7 @@ class Lens(Surface):
                 self._externals.pop((key[1], key[2]), None)
         return changed
 
-    def _moved_module(self, name: str, differing: Iterable[str] | None) -> set[Key]:
+    def _moved_module(self, name: str, differing: Collection[str] | None) -> set[Key]:
         tracked = self._modules.get(name)
         if tracked is None:  # it was a folder, or nothing, and is a module
             self._folders.pop(name, None)
@@ -164,9 +164,7 @@ class Lens(Surface):
         """Names of the modules that a module imports, or imports from; none where there is none."""
 
         def work() -> frozenset[str]:
-            record = self.module(module)
-            imports = record.imports.values() if record is not None else ()
-            return frozenset(each.module for each in imports)
+            return frozenset() if self.module(module) is None else self._modules[module].imported()
 
         return self.once(("imported", module), work)
 
@@ -181,6 +179,14 @@ class Lens(Surface):
             return tuple(each.name for each in self.mro(found))
 
         return self.once(("ancestry", place), work)
+
+    def definers(self, name: str) -> tuple[tuple[str, ...], ...]:
+        """Each class that defines a member of that name: its :meth:`ancestry`."""
+
+        def work() -> tuple[tuple[str, ...], ...]:
+            return tuple(filter(None, map(self.ancestry, self.places(name))))
+
+        return self.once(("definers", name), work)
 
     def find(self, module: str, dotted: str = "") -> Symbol | None:
         """As :class:`Surface` answers, tracked."""

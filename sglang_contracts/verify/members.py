@@ -188,16 +188,14 @@ class Members(Types):
 
     def in_subclass(self, symbol: Symbol, name: str) -> bool:
         """Whether some class derived from it has the name: an instance may be one of those."""
-        lens, base = self.lens, symbol.name
-        return any(base in lens.ancestry(place)[1:] for place in lens.places(name))
+        return any(symbol.name in definer[1:] for definer in self.lens.definers(name))
 
     def beside(self, symbol: Symbol, name: str) -> bool:
         """Whether a class of the same family has a name: what merely goes by a name may be one."""
         if symbol.kind != "class":
             return False
-        lens = self.lens
-        family = {each.name for each in lens.mro(symbol)}
-        return any(not family.isdisjoint(lens.ancestry(place)) for place in lens.places(name))
+        family = {each.name for each in self.lens.mro(symbol)}
+        return any(not family.isdisjoint(definer) for definer in self.lens.definers(name))
 
     def _own_member(self, file: int, qual: str, name: str, instance: bool) -> Look | None:
         record = self.files[file].classes.get(qual)

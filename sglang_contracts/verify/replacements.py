@@ -76,16 +76,16 @@ class Replacements(Forms):
         self, name: str, found: Symbol | None, before: Surface, after: Surface
     ) -> Suggestion | None:
         """The same name, defined in another module now."""
+        modules = [place for place in after.places(name) if ":" not in place]
+        if not modules:
+            return None
         old_places = set(before.places(name))
         candidates: list[tuple[float, str]] = []
-        for place in after.places(name):
-            module, _, owner = place.partition(":")
-            if owner:
-                continue
+        for module in modules:
             symbol = after.top(module, name)
             if symbol is None or (found is not None and symbol.kind != found.kind):
                 continue
-            score = 0.0 if place in old_places else 2.0
+            score = 0.0 if module in old_places else 2.0
             if found is not None:
                 score += same_shape(found, symbol)
                 score += nearness(found.module, module)

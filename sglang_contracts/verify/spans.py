@@ -1,29 +1,26 @@
 """Where a state that holds in a release began, and which release was last, or is next, in another.
 
-States are one answer a release, ascending, as yes or no.
+States are a byte a release, ascending: 1 for yes, 0 for no. Bytes are searched at once, and what is
+asked of a state is asked for every release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 
-
-def start(states: Sequence[bool], at: int) -> int:
+def start(states: bytes, at: int) -> int:
     """The first of the releases that lie without a gap before one and are as it is."""
-    first = at
-    while first > 0 and states[first - 1]:
-        first -= 1
-    return first
+    return states.rfind(0, 0, at) + 1
 
 
-def last_before(states: Sequence[bool], at: int) -> int | None:
+def last_before(states: bytes, at: int) -> int | None:
     """The last release before one of which it is true; None where there is none."""
-    return next((index for index in range(at - 1, -1, -1) if states[index]), None)
+    found = states.rfind(1, 0, at)
+    return found if found >= 0 else None
 
 
-def nearest(states: Sequence[bool], at: int) -> int | None:
+def nearest(states: bytes, at: int) -> int | None:
     """The nearest other release of which it is true: before, else after."""
-    before = last_before(states, at)
-    if before is not None:
-        return before
-    return next((index for index in range(at + 1, len(states)) if states[index]), None)
+    found = states.rfind(1, 0, at)
+    if found < 0:
+        found = states.find(1, at + 1)
+    return found if found >= 0 else None

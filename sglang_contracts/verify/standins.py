@@ -349,14 +349,12 @@ class StandIns(Calling):
 
     def _defined_by_others(self, name: str, bases: Sequence[Symbol]) -> bool:
         """Whether classes have a method of that name, and none of them is related to a base."""
-        places = [each for each in self.lens.places(name) if ":" in each]
         below = {each.name for each in bases}
         above = {each.name for base in bases for each in self.lens.mro(base)}
-        for place in places:
-            definer = self.lens.ancestry(place)
-            if definer and (definer[0] in above or not below.isdisjoint(definer)):
+        for definer in self.lens.definers(name):
+            if definer[0] in above or not below.isdisjoint(definer):
                 return False
-        return bool(places)
+        return any(":" in each for each in self.lens.places(name))
 
     def mentioned(self, bases: Sequence[Symbol], name: str) -> bool:
         """Whether a base's own modules still name the method: a shim looks it up by its name."""

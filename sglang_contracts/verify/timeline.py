@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sglang_contracts.verify.checks import Check, Checker, Reach, outcome_of
 from sglang_contracts.verify.memory import Dependents, Key
 from sglang_contracts.verify.outcome import OK, Outcome, Status
+from sglang_contracts.verify.spans import last_before, nearest, start
 
 _RUNS = Reach(True)
 
@@ -166,13 +167,9 @@ class Timeline:
         None where no earlier release had it: it is not gone, it is not there yet.
         """
         broken, fine = self._course(number)
-        first = broken.rfind(0, 0, at) + 1
-        return first, (first - 1 if fine.find(1, 0, first) >= 0 else None)
+        first = start(broken, at)
+        return first, (None if last_before(fine, first) is None else first - 1)
 
     def good(self, number: int, at: int) -> int | None:
         """The nearest release in which a check is fine: before, else after."""
-        _, fine = self._course(number)
-        found = fine.rfind(1, 0, at)
-        if found < 0:
-            found = fine.find(1, at + 1)
-        return found if found >= 0 else None
+        return nearest(self._course(number)[1], at)

@@ -7,13 +7,15 @@ are those of :mod:`~sglang_contracts.surface.changes`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Generic, TypeVar, overload
 
 from sglang_contracts.surface.changes import HEADER, NAMES
 from sglang_contracts.surface.model import Class, Module
 from sglang_contracts.verify.memory import Key
 
+IMPORTS = "import *"
+"""All imports of a module; no definition goes by that name."""
 T = TypeVar("T")
 D = TypeVar("D")
 
@@ -27,13 +29,16 @@ class View(Mapping[str, T], Generic[T]):
         owner: The class; empty: the module's own.
     """
 
-    __slots__ = ("_inside", "_module", "_owner", "_sort")
+    __slots__ = ("_inside", "_module", "_of", "_owner", "_sort", "_table")
 
     def __init__(self, module: TrackedModule, sort: str, owner: str = "") -> None:
         self._module = module
         self._sort = sort
         self._owner = owner
         self._inside = f"{owner}." if owner else ""
+        self._table: Mapping[str, T] = {}
+        self._of: Module | None = None
+        """The record that the table was last taken from."""
 
     def __getitem__(self, name: str) -> T:
         self._module.look(self._inside + name)
@@ -61,12 +66,15 @@ class View(Mapping[str, T], Generic[T]):
         return len(self._current())
 
     def _current(self) -> Mapping[str, T]:
-        record: Module | Class | None = self._module.current
-        if self._owner:
-            record = self._module.current.classes.get(self._owner)
-        # A view of a class that is gone shows nothing.
-        found: Mapping[str, T] = getattr(record, self._sort) if record is not None else {}
-        return found
+        current = self._module.current
+        if current is not self._of:
+            record: Module | Class | None = current
+            if self._owner:
+                record = current.classes.get(self._owner)
+            # A view of a class that is gone shows nothing.
+            self._table = getattr(record, self._sort) if record is not None else {}
+            self._of = current
+        return self._table
 
 
 class _Classes(View[Class]):
@@ -101,6 +109,8 @@ class TrackedModule:
         self._load = load
         self._record: Module | None = None
         self._looked_at: set[str] = set()
+        self._imported: frozenset[str] = frozenset()
+        """Names bound by imports, when they were looked at all together."""
         self._classes: dict[str, Class] = {}
         self._view: Module | None = None
 
@@ -129,7 +139,7 @@ class TrackedModule:
             self._record = self._load(self._name) or Module()
         return self._record
 
-    def move(self, differing: Iterable[str] | None) -> set[Key]:
+    def move(self, differing: Collection[str] | None) -> set[Key]:
         """Go on to another release.
 
         Args:
@@ -142,6 +152,9 @@ class TrackedModule:
         if differing is None:
             return {self._name, *((self._name, name) for name in self._looked_at)}
         moved: set[Key] = {(self._name, name) for name in differing if name in self._looked_at}
+        # A name that comes, or goes, is one more name.
+        if NAMES in differing or not self._imported.isdisjoint(differing):
+            moved.add((self._name, IMPORTS))
         for name in differing:
             if name == HEADER:
                 self._view = None
@@ -151,6 +164,13 @@ class TrackedModule:
                 inside = f"{name}."
                 moved |= {(self._name, n) for n in self._looked_at if n.startswith(inside)}
         return moved
+
+    def imported(self) -> frozenset[str]:
+        """Names of the modules that it imports, or imports from: looked at all together."""
+        imports = self.current.imports
+        self._imported = frozenset(imports)
+        self.look(IMPORTS)
+        return frozenset(each.module for each in imports.values())
 
     def look(self, name: str) -> None:
         """Tell that a name is looked at."""

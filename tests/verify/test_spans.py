@@ -2,7 +2,7 @@ import pytest
 
 from sglang_contracts.verify.spans import last_before, nearest, start
 
-STATES = [True, False, True, True, False]
+STATES = bytes([1, 0, 1, 1, 0])
 
 
 @pytest.mark.parametrize(("at", "first"), [(0, 0), (2, 2), (3, 2)])
@@ -21,4 +21,4 @@ def test_the_nearest_is_before_where_there_is_one_and_else_after(at, near):
 
 
 def test_there_may_be_none():
-    assert nearest([False, True, False], 1) is None
+    assert nearest(bytes([0, 1, 0]), 1) is None

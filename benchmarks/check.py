@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections import defaultdict
 from pathlib import Path
 
 from sglang_contracts.surface import load_catalog
@@ -88,14 +89,16 @@ def main() -> int:
             unpacked(fetch(f"sglang=={each}", folder / each), folder / f"sglang-{each}")
             for each in (args.new, args.old)
         )
-        cold, warm, ty, growth = [], [], [], []
+        cold, warm, ty = [], [], []
+        growth: dict[int, list[float]] = defaultdict(list)
         for number in range(args.repeat):
             cache = folder / f"cache{number}"
             cold.append(ours(plugin, folder, cache, releases))
             warm.append(ours(plugin, folder, cache, releases))
-            half = releases[len(releases) // 2 :]
-            first = ours(plugin, folder, folder / f"half{number}", half)
-            growth.append((cold[-1] - first) / (len(releases) - len(half)) * 1000)
+            for start in (len(releases) - 1, len(releases) // 2):
+                some = releases[start:]
+                seconds = ours(plugin, folder, folder / f"from{start}-{number}", some)
+                growth[start].append((cold[-1] - seconds) / start * 1000)
             peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
             command = ["ty", "check", str(source), "--extra-search-path", str(new), "--exit-zero"]
             ty.append(run(command, folder)[0])
@@ -106,7 +109,11 @@ def main() -> int:
         times = {key: statistics.median(each) for key, each in (("cold", cold), ("warm", warm))}
         print(f"  check, cold, all releases     {times['cold']:6.2f} s")
         print(f"  check, warm, all releases     {times['warm']:6.2f} s")
-        print(f"  a further release, cold       {statistics.median(growth):6.1f} ms")
+        for start, each in growth.items():
+            begin = f"from the newest {len(releases) - start}"
+            print(
+                f"  a further release, cold       {statistics.median(each):6.1f} ms   ({begin} on)"
+            )
         print(f"  peak memory                   {peak:6d} MB")
         median = statistics.median(ty)
         print(f"  ty, one release               {median:6.2f} s")

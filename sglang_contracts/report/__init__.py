@@ -60,12 +60,27 @@ def visible(report: Report) -> Report:
     """The report without control characters: a plugin's names must not steer a terminal."""
     import msgspec
 
-    plain = msgspec.to_builtins([report.releases, report.plugin, report.notes])
+    said = [report.releases, report.plugin, report.notes]
+    if _is_plain(said):
+        return report
+    plain = msgspec.to_builtins(said)
     releases, plugin, notes = msgspec.convert(
         _visible(plain),
         tuple[tuple[ReleaseReport, ...], PluginInfo | None, tuple[Note, ...]],
     )
     return msgspec.structs.replace(report, releases=releases, plugin=plugin, notes=notes)
+
+
+def _is_plain(said: object) -> bool:
+    """Whether there is nothing in a report that is no text: quickly, for nearly every one."""
+    import msgspec
+
+    try:
+        text = msgspec.json.encode(said).decode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
+    # What cannot be printed is escaped, as are quotes and backslashes.
+    return text.isprintable() and "\\" not in text.replace("\\\\", "").replace('\\"', "")
 
 
 def _visible(value: Any) -> Any:

@@ -249,6 +249,9 @@ class Inherited(Misfits):
         ):
             return False
         surface = self.catalog.surface(self.releases[index])
-        kin = derived(surface, base)
-        name = symbol.qual.rsplit(".", 1)[-1]
-        return len(kin) >= 3 and all(surface.member(each, name) != symbol for each in kin)
+        name, kin = symbol.qual.rsplit(".", 1)[-1], 0
+        for each in derived(surface, base):
+            if surface.member(each, name) == symbol:
+                return False
+            kin += 1
+        return kin >= 3

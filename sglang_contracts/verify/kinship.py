@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Class
 from sglang_contracts.surface.symbol import Symbol
 
 
-def derived(surface: Surface, base: Symbol) -> list[Symbol]:
+def derived(surface: Surface, base: Symbol) -> Iterator[Symbol]:
     """Classes of a release that derive from a base, as far as its methods lead to them."""
     here = surface.find(base.module, base.qual)
     if here is None or not isinstance(here.node, Class):
-        return []
-    found: dict[Symbol, None] = {}
+        return
+    found: set[Symbol] = set()
     for name in here.node.methods:
         if name.startswith("__"):
             continue
@@ -24,5 +26,6 @@ def derived(surface: Surface, base: Symbol) -> list[Symbol]:
             if (other is not None and other.kind == "class" and other != base) and (
                 base in surface.mro(other)
             ):
-                found[other] = None
-    return list(found)
+                if other not in found:
+                    yield other
+                found.add(other)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from sglang_contracts.plugin.model import File, Use, UseKind
@@ -62,7 +63,9 @@ class Lost(Judging):
             return True
         there = surface.member_names(owner)
         for place in read - there:
-            if any(place in surface.member_names(each) for each in derived(surface, owner)[:20]):
+            if any(
+                place in surface.member_names(each) for each in islice(derived(surface, owner), 20)
+            ):
                 there = there | {place}
         known = len(read & there)
         return known == len(read) if is_weak(case.entry.outcome.named) else 2 * known >= len(read)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.model import File, Function, Use, UseKind
-from sglang_contracts.surface.model import VARIADIC, Parameter, ParameterKind, Role
+from sglang_contracts.surface.model import (
+    VARIADIC,
+    Attribute,
+    Parameter,
+    ParameterKind,
+    Role,
+    Value,
+)
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.calling import Calling
@@ -16,6 +24,8 @@ from sglang_contracts.verify.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.signature import Misfit, Shape, misfit, shape
 from sglang_contracts.verify.values import is_weak
 
+_QUOTED = re.compile(r"(?=(['\"])(\w+)\1)")
+"""Each word in quotes; one quotation mark may end one and begin the next."""
 _RARE = 0.15
 """Share of upstream's call sites below which a new argument is passed on a special path only."""
 
@@ -358,24 +368,24 @@ class StandIns(Calling):
 
     def mentioned(self, bases: Sequence[Symbol], name: str) -> bool:
         """Whether a base's own modules still name the method: a shim looks it up by its name."""
-        seen: set[str] = set()
-        for base in bases:
-            for each in self.lens.mro(base):
-                if each.module in seen:
-                    continue
-                seen.add(each.module)
-                record = self.lens.module(each.module)
-                if record is None:
-                    continue
-                quoted = (f"'{name}'", f'"{name}"')
-                for value in record.values.values():
-                    if name in value.keys or any(q in value.value for q in quoted):
-                        return True
-                for klass in record.classes.values():
-                    for attribute in klass.attributes.values():
-                        if name in attribute.keys or any(q in attribute.value for q in quoted):
-                            return True
-        return False
+        modules = dict.fromkeys(each.module for base in bases for each in self.lens.mro(base))
+        return any(name in self.quoted(module) for module in modules)
+
+    def quoted(self, module: str) -> frozenset[str]:
+        """Names that stand as strings or as keys in what a module, or a class of it, holds."""
+
+        def work() -> frozenset[str]:
+            record = self.lens.module(module)
+            if record is None:
+                return frozenset()
+            held: list[Attribute | Value] = list(record.values.values())
+            for each in record.classes.values():
+                held += each.attributes.values()
+            found = {key for each in held for key in each.keys}
+            found.update(text for each in held for _, text in _QUOTED.findall(each.value))
+            return frozenset(found)
+
+        return self.lens.once(("quoted", module), work)
 
     def constructed(
         self, index: int, qual: str, record: Function, bases: Sequence[Symbol]

@@ -5,10 +5,11 @@ import re
 import msgspec
 import pytest
 
-from sglang_contracts.report import Options, render
+from sglang_contracts.report import Options, render, visible
 from sglang_contracts.verify.finding import (
     Finding,
     Location,
+    Note,
     ReleaseReport,
     Report,
     Severity,
@@ -113,6 +114,22 @@ def test_lines_keep_to_the_width_unless_a_word_is_longer(reports, width):
 
 def test_control_characters_never_reach_the_terminal(reports):
     assert "\x07" not in render(reports["broken"], "text", Options(verbose=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a\n", "\\\n", "\\\\\x1b", '"\n', '\\"\r', "\x7f", "\u200b", "\udcff", "\ufeff", "é\x00"],
+)
+def test_what_cannot_be_printed_is_found_beside_quotes_and_backslashes(text):
+    [note] = visible(Report("check", (), notes=(Note(text),))).notes
+    assert note.text.isprintable()
+    assert note.text != text
+
+
+@pytest.mark.parametrize("text", ["a", 'a"b', "a\\n", "\\", '\\"', "é", "\\u0007"])
+def test_what_can_be_printed_stays(text):
+    report = Report("check", (), notes=(Note(text),))
+    assert visible(report) == report
 
 
 MOVED = """\

@@ -60,7 +60,7 @@ class Judging:
         self.releases = timeline.releases
         self.files: Sequence[File] = timeline.checker.files
         self.catalog = replacements.catalog
-        self._suggested: dict[tuple[str, str, int], Suggestion | None] = {}
+        self._suggested: dict[tuple[str, str, int, int], Suggestion | None] = {}
 
     def _base(self, case: Case, **more: object) -> Finding:
         dates = {
@@ -111,24 +111,21 @@ class Judging:
         key: tuple[str, str, int],
         make: Callable[[str], Suggestion | None],
     ) -> Suggestion | None:
-        """A suggestion, kept from release to release while what it names is there.
+        """The suggestion of the first release that lacks the thing, while what it names is there.
 
-        It is looked for where the thing went, in the first release that lacks it, and only
-        afterwards in the one that is asked for.
+        It is looked for where the thing went; where that led to nothing, or to what is gone again,
+        it is looked for in the release that is asked for. What was said of releases in between is
+        of no account: of one release the same is said whichever others are looked at.
         """
         new = self.releases[case.at]
-        held = self._suggested.get(key)
-        if held is not None and self._there(held, new):
-            return held
-        made = None
-        if case.good < case.first < case.at and key not in self._suggested:
-            made = make(self.releases[case.first])
-            if made is None or not self._there(made, new):
-                made = None
-        if made is None:
-            made = make(new)
-        self._suggested[key] = made
-        return made
+        if case.good < case.first < case.at:
+            first = (*key, case.first)
+            if first not in self._suggested:
+                self._suggested[first] = make(self.releases[case.first])
+            made = self._suggested[first]
+            if made is not None and self._there(made, new):
+                return made
+        return make(new)
 
     def _there(self, suggestion: Suggestion, release: str) -> bool:
         """Whether what was suggested before is still there."""

@@ -38,13 +38,29 @@ def test_a_second_value_that_hangs_on_an_attempt_changes_with_it(
     assert "error field-removed sglang.srt.one:Second.kept:11" in told
 
 
-@pytest.mark.parametrize("release", ["0.5.12", "0.5.16", "0.5.23"])
-def test_a_release_says_the_same_alone_and_among_others(release: str) -> None:
+LATER = """\
+try:
+    from sglang.kernels.ops.attention.kv_indices import create_flashinfer_kv_indices_triton
+except ImportError:
+    create_flashinfer_kv_indices_triton = None
+from sglang.srt.speculative.spec_utils import draft_tp_context
+"""
+"""Things that come late, and were in several other places before."""
+
+
+@pytest.mark.parametrize("release", ["0.5.3", "0.5.12", "0.5.13", "0.5.16", "0.5.23"])
+@pytest.mark.parametrize("plugin", ["reference", "later"])
+def test_a_release_says_the_same_alone_and_among_others(
+    plugin: str, release: str, tmp_path: Path
+) -> None:
     catalog = load_catalog()
     recorded = list(catalog.releases)
     at = recorded.index(release)
-    plugin = Path(__file__).parents[2] / "kunlun_backend"
+    root = Path(__file__).parents[2] / "kunlun_backend"
+    if plugin == "later":
+        root = tmp_path / "plugin.py"
+        root.write_text(LATER)
     contracts = load_contracts()  # given, so that nothing of it comes from what is kept
-    alone = check_plugin(plugin, catalog, [release], contracts=contracts)
-    among = check_plugin(plugin, catalog, recorded[at - 12 : at + 1], contracts=contracts)
+    alone = check_plugin(root, catalog, [release], contracts=contracts)
+    among = check_plugin(root, catalog, recorded[at - 12 : at + 1], contracts=contracts)
     assert msgspec.to_builtins(alone.releases[0]) == msgspec.to_builtins(among.releases[-1])

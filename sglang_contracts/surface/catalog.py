@@ -40,7 +40,7 @@ _SURFACES_KEPT = 16
 """Releases whose resolved names are kept: each holds on to the modules they stand in."""
 
 
-SHARD = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
+_SHARD = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
 """An entry is decoded when it is asked for."""
 _CALLS = msgspec.msgpack.Decoder(dict[str, tuple[Call, ...]])
 _MODULES = msgspec.msgpack.Decoder(dict[str, tuple[str, ...]])
@@ -274,7 +274,7 @@ class Catalog:
                 if differing is not None and key not in differing:
                     at = pack.header.base
                     continue
-                entries: dict[str, msgspec.Raw] = self.decoded((at, frame), SHARD)  # type: ignore[assignment]
+                entries: dict[str, msgspec.Raw] = self.decoded((at, frame), _SHARD)  # type: ignore[assignment]
                 raw = entries.get(key)
                 # A copy: else every entry would hold on to its shard.
                 known = None if raw is None else raw.copy()
@@ -425,7 +425,7 @@ class Surface(Resolver):
         if self._by_receiver is None:
             self._by_receiver = {}
             for index in range(SHARDS):
-                for name in self._frame(f"c:{index}", SHARD):
+                for name in self._frame(f"c:{index}", _SHARD):
                     for module, form in self.callers(name):
                         per_receiver = self._by_receiver.setdefault(form.receiver, {})
                         per_receiver.setdefault(name, []).append((module, form))
@@ -440,7 +440,7 @@ class Surface(Resolver):
     def names(self) -> Iterator[str]:
         """Every name that is defined anywhere in this release."""
         for index in range(SHARDS):
-            yield from self._frame(f"n:{index}", SHARD)
+            yield from self._frame(f"n:{index}", _SHARD)
 
     @cached_property
     def _flags(self) -> dict[str, tuple[str, Flag]]:
@@ -493,9 +493,6 @@ class Surface(Resolver):
         if record is None:
             raise self.catalog.pack(self.release).corrupt(f"it has no {name}")
         return self.catalog.decoded(record, decoder)
-
-    def _shard(self, kind: str, name: str) -> dict[str, msgspec.Raw]:
-        return self._frame(f"{kind}:{shard(name)}", SHARD)  # type: ignore[no-any-return]
 
     def _entry(self, kind: str, name: str, decoder: Decoder, key: str = "") -> Any:
         raw = self._raw(kind, name, key or name)

@@ -8,19 +8,27 @@ order, ``name`` for a definition (of a class: all but its members), ``Class.*`` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from sglang_contracts.surface.lazy import Corrupt, raws_of, read_module
-from sglang_contracts.surface.model import Class, Flag, Module
+from sglang_contracts.surface.lazy import (
+    ClassParts,
+    Corrupt,
+    ModuleParts,
+    class_parts,
+    module_parts,
+)
+from sglang_contracts.surface.model import Flag
 
 SERVER = ("sglang.srt.server_args", "sglang.srt.arg_groups")
 """Beginnings of the modules that register the server's flags."""
 NAMES = "*"
 HEADER = ""
 FLAGS = msgspec.msgpack.Decoder(list[tuple[str, Flag]])
+_DEFINITIONS = ("classes", "functions", "values", "imports")
+_MEMBERS = ("attributes", "methods", "classes")
 _TABLE = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
 
 
@@ -33,12 +41,15 @@ def changes(frame: str, old: bytes, new: bytes, corrupt: Corrupt) -> tuple[str, 
         new: The other.
         corrupt: The error to raise where one is none, from what is wrong with it.
     """
-    if frame.startswith("m:"):
-        found = set(_in_modules(read_module(old, corrupt), read_module(new, corrupt)))
-    elif frame == "flags":
-        found = set(_differing(by_name(FLAGS.decode(old)), by_name(FLAGS.decode(new))))
-    else:
-        found = set(_differing(_TABLE.decode(old), _TABLE.decode(new)))
+    try:
+        if frame.startswith("m:"):
+            found = set(_in_modules(module_parts(old, corrupt), module_parts(new, corrupt)))
+        elif frame == "flags":
+            found = set(_differing(by_name(FLAGS.decode(old)), by_name(FLAGS.decode(new))))
+        else:
+            found = set(_differing(_TABLE.decode(old), _TABLE.decode(new)))
+    except msgspec.MsgspecError as error:
+        raise corrupt(str(error)) from None
     return tuple(sorted(found))
 
 
@@ -54,13 +65,10 @@ def by_name(flags: Iterable[tuple[str, Flag]]) -> dict[str, tuple[str, Flag]]:
     return found
 
 
-def _in_modules(old: Module, new: Module) -> Iterable[str]:
-    if _but_definitions(old) != _but_definitions(new):
+def _in_modules(old: ModuleParts, new: ModuleParts) -> Iterable[str]:
+    if _but(old, _DEFINITIONS) != _but(new, _DEFINITIONS):
         yield HEADER
-    tables = [
-        (raws_of(getattr(old, each)), raws_of(getattr(new, each)))
-        for each in ("classes", "functions", "values", "imports")
-    ]
+    tables = [(getattr(old, each), getattr(new, each)) for each in _DEFINITIONS]
     if any(list(one) != list(other) for one, other in tables):
         yield NAMES
     for one, other in tables[1:]:
@@ -70,16 +78,13 @@ def _in_modules(old: Module, new: Module) -> Iterable[str]:
         if was is None or now is None:
             yield name
         else:
-            yield from _in_classes(name, was, now)
+            yield from _in_classes(name, class_parts(was), class_parts(now))
 
 
-def _in_classes(name: str, old: Class, new: Class) -> Iterable[str]:
-    if _but_members(old) != _but_members(new):
+def _in_classes(name: str, old: ClassParts, new: ClassParts) -> Iterable[str]:
+    if _but(old, _MEMBERS) != _but(new, _MEMBERS):
         yield name
-    tables = [
-        (raws_of(getattr(old, each)), raws_of(getattr(new, each)))
-        for each in ("attributes", "methods", "classes")
-    ]
+    tables = [(getattr(old, each), getattr(new, each)) for each in _MEMBERS]
     if any(list(one) != list(other) for one, other in tables):
         yield f"{name}.{NAMES}"
     for one, other in tables:
@@ -90,9 +95,6 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterable[str]:
     return (name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
-def _but_definitions(module: Module) -> tuple[object, ...]:
-    return (module.package, module.stars, module.exports, module.lazy, module.problem)
-
-
-def _but_members(found: Class) -> tuple[object, ...]:
-    return (found.bases, found.kind, found.decorators, found.condition)
+def _but(parts: msgspec.Struct, tables: Collection[str]) -> list[object]:
+    """All that a record says but for these of its fields."""
+    return [getattr(parts, each) for each in parts.__struct_fields__ if each not in tables]

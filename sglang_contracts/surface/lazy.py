@@ -27,7 +27,6 @@ T = TypeVar("T")
 D = TypeVar("D")
 Raws = dict[str, msgspec.Raw]
 Corrupt = Callable[[str], Exception]
-_NO_NAMES: Raws = {}
 
 
 class Definitions(Mapping[str, T], Generic[T]):
@@ -75,12 +74,7 @@ class Definitions(Mapping[str, T], Generic[T]):
         return len(self.raws)
 
 
-def raws_of(definitions: Mapping[str, object]) -> Raws:
-    """The undecoded definitions of a record that was read from a pack."""
-    return definitions.raws if isinstance(definitions, Definitions) else _NO_NAMES
-
-
-class _Module(msgspec.Struct, array_like=True, gc=False):
+class ModuleParts(msgspec.Struct, array_like=True, gc=False):
     """A :class:`Module`, its definitions undecoded: the fields are the same, in the same order."""
 
     package: bool = False
@@ -94,7 +88,7 @@ class _Module(msgspec.Struct, array_like=True, gc=False):
     problem: str = ""
 
 
-class _Class(msgspec.Struct, array_like=True, gc=False):
+class ClassParts(msgspec.Struct, array_like=True, gc=False):
     """A :class:`Class`, its members undecoded."""
 
     bases: tuple[str, ...] = ()
@@ -106,12 +100,29 @@ class _Class(msgspec.Struct, array_like=True, gc=False):
     condition: Condition = Condition(0)
 
 
-_MODULE = msgspec.msgpack.Decoder(_Module)
-_CLASS = msgspec.msgpack.Decoder(_Class)
+_MODULE = msgspec.msgpack.Decoder(ModuleParts)
+_CLASS = msgspec.msgpack.Decoder(ClassParts)
 _function = msgspec.msgpack.Decoder(Function).decode
 _attribute = msgspec.msgpack.Decoder(Attribute).decode
 _value = msgspec.msgpack.Decoder(Value).decode
 _import = msgspec.msgpack.Decoder(Import).decode
+
+
+def module_parts(raw: bytes, corrupt: Corrupt) -> ModuleParts:
+    """A recorded module cut at its names; see :func:`read_module` for the arguments."""
+    try:
+        return _MODULE.decode(raw)
+    except msgspec.MsgspecError as error:
+        raise corrupt(str(error)) from None
+
+
+def class_parts(raw: msgspec.Raw) -> ClassParts:
+    """A class of it, cut at the names of its members.
+
+    Raises:
+        msgspec.MsgspecError: The bytes are none.
+    """
+    return _CLASS.decode(raw)
 
 
 def read_module(raw: bytes, corrupt: Corrupt) -> Module:
@@ -122,10 +133,7 @@ def read_module(raw: bytes, corrupt: Corrupt) -> Module:
         corrupt: The error to raise where they are none, from what is wrong with them: now, or when
             the definition is asked for that is damaged.
     """
-    try:
-        found = _MODULE.decode(raw)
-    except msgspec.MsgspecError as error:
-        raise corrupt(str(error)) from None
+    found = module_parts(raw, corrupt)
     return Module(
         found.package,
         Definitions(found.classes, functools.partial(_read_class, corrupt), corrupt),
@@ -140,7 +148,7 @@ def read_module(raw: bytes, corrupt: Corrupt) -> Module:
 
 
 def _read_class(corrupt: Corrupt, raw: msgspec.Raw) -> Class:
-    found = _CLASS.decode(raw)
+    found = class_parts(raw)
     return Class(
         found.bases,
         found.kind,

@@ -185,11 +185,11 @@ def _walk(
     progress: Progress | None = None,
 ) -> Iterator[list[Finding]]:
     """Findings of each release, in order."""
-    answers: _Answers | None = None
+    if not releases:
+        return
+    answers = _Answers(checked, Facts(catalog, catalog.known(releases[0])))
     for done, release in enumerate(releases, 1):
-        if answers is None:
-            answers = _Answers(checked, Facts(catalog, catalog.known(release)))
-        else:
+        if done > 1:
             answers.move(catalog.known(release))
         yield answers.findings()
         if progress:
@@ -348,13 +348,12 @@ def presence(clause: Clause, surface: Surface) -> Found | None:
 def propose(clauses: Sequence[Clause], catalog: Catalog) -> list[Proposal]:
     """The sharp range of each clause whose written one is another."""
     there: dict[str, dict[str, bool]] = {clause.id: {} for clause in clauses}
-    facts: Facts | None = None
+    if not clauses:
+        return []
+    facts = Facts(catalog, catalog.releases[0])
     # All clauses of a release together: one after the other, each would read every release anew.
-    for release in catalog.releases if clauses else ():
-        if facts is None:
-            facts = Facts(catalog, release)
-        else:
-            facts.move(release)
+    for release in catalog.releases:
+        facts.move(release)
         for clause in clauses:
             there[clause.id][release] = facts.present(clause)
     proposals = (_proposal(clause, there[clause.id]) for clause in clauses)

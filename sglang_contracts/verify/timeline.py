@@ -101,8 +101,7 @@ class Timeline:
                 held = row[index]
                 if held is not None:
                     row[index] = self._dated(number, index, held)
-        dated = {n for n in broken & of_clauses if not self._breaks(n, indices)}
-        return tuple(sorted(broken - dated))
+        return tuple(n for n in sorted(broken) if n not in of_clauses or self._breaks(n, indices))
 
     def _fill(self, number: int, indices: Sequence[int], entry: Entry) -> None:
         row, first, end = self._entries[number], indices[0], indices[-1] + 1

@@ -111,3 +111,15 @@ def test_a_damaged_definition_is_said_when_it_is_asked_for():
     assert "good" in module.functions
     with pytest.raises(ContractsError, match="corrupt: good"):
         module.functions["good"]
+
+
+@pytest.mark.parametrize("frame", ["m:sglang.srt.pool", "flags", "c:1"])
+@pytest.mark.parametrize("damaged", [b"", b"\xc1", b"\x01", b"\x81\xa1"])
+def test_what_cannot_be_compared_is_said_as_damage(frame, damaged):
+    whole = changes(frame, _EMPTY[frame[:2]], _EMPTY[frame[:2]], ContractsError)
+    assert whole == ()
+    with pytest.raises(ContractsError):
+        changes(frame, _EMPTY[frame[:2]], damaged, ContractsError)
+
+
+_EMPTY = {"m:": encode(Module()), "fl": encode([]), "c:": encode({})}

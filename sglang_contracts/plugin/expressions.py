@@ -22,6 +22,7 @@ from sglang_contracts.plugin.scope import (
     WorkedOut,
     dotted_name,
 )
+from sglang_contracts.plugin.versions import LONGEST
 
 _ARITHMETIC = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift)
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -324,7 +325,8 @@ class Expressions(Calls):
     def ex_Tuple(self, node: ast.Tuple) -> int:
         self.pairs(node)
         numbers = [each.value for each in node.elts if isinstance(each, ast.Constant)]
-        if len(numbers) == len(node.elts) and all(type(each) is int for each in numbers):
+        version = len(numbers) == len(node.elts) <= LONGEST
+        if version and all(type(each) is int for each in numbers):
             return self.operand(node)
         return self.nodes.add("tuple", *self.elements(node))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 import warnings
 
@@ -14,6 +15,9 @@ from sglang_contracts.plugin.sources import Source, plain_text, python_text
 from sglang_contracts.plugin.unread import names_sglang
 
 _DEPTH = 4000
+_UNSTORABLE = re.compile(r"\\[uU]|[0-9A-Fa-f_]{16}")
+"""What a text has that makes something no record can hold, if perhaps not only then."""
+_MOST = 2**63 - 1
 _TOO_DEEP = "nested too deeply"
 
 
@@ -44,7 +48,7 @@ def _extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in a plugin are not our business
             tree = ast.parse(text)
-        if "\\u" in text or "\\U" in text:
+        if _UNSTORABLE.search(text):
             _storable(tree)
     except SyntaxError as error:
         file.problem = f"no valid Python: {error.msg}"
@@ -76,10 +80,17 @@ def _extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
 
 
 def _storable(tree: ast.AST) -> None:
-    """Put ``?`` for lone surrogates in strings: escapes can make them, nothing can store them."""
+    """Put ``?`` for lone surrogates, and the nearest number of 64 bits for larger ones.
+
+    Escapes can make surrogates; nothing can store either.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if not isinstance(node, ast.Constant):
+            continue
+        if isinstance(node.value, str):
             node.value = node.value.encode("utf-8", "replace").decode("utf-8")
+        elif isinstance(node.value, int):
+            node.value = type(node.value)(max(-_MOST, min(_MOST, node.value)))
 
 
 def _text(source: Source, file: File) -> None:

@@ -179,6 +179,8 @@ class Core:
         self._states = 0
         self.worked_out: dict[tuple[int, int, int], WorkedOut] = {}
         """Expression (by identity), state and guard → what came of it."""
+        self.aliases: set[str] = set()
+        """Names of types that are being looked through."""
         self.loops: list[ast.stmt] = []
         self.pending: list[tuple[Scope, int, ast.AST, int]] = []
         self.forms: dict[tuple[object, ...], int] = {}

@@ -130,7 +130,8 @@ class Texts(Core):
                     result = [head + tail for head in result for tail in options]
                 return result
             case ast.IfExp(body=body, orelse=orelse):
-                return list(dict.fromkeys(self.texts(body) + self.texts(orelse)))
+                either = self.texts(body, depth + 1) + self.texts(orelse, depth + 1)
+                return list(dict.fromkeys(either))
             case _:
                 return ["*"]
 
@@ -178,18 +179,27 @@ class Texts(Core):
                 return self._annotation(value)
             case ast.Name(id=name) if name in LITERALS and self.scope.find(name) is None:
                 return self.nodes.literal(LITERALS[name])
+            case ast.Name(id=name) if name in self.aliases:
+                return UNKNOWN  # ``Nested = Union[int, List["Nested"]]``
             case ast.Name(id=name) if isinstance(self.scope.constant(name), ast.Subscript):
-                alias = self.scope.constant(name)
-                return self._annotation(alias) if alias is not None and alias is not node else 0
+                return self.stands_for(name, self.scope.constant(name))
+            case ast.Name(id=name) if self.scope.variable(name) is not None:
+                return self.stands_for(name, self.scope.variable(name))
             case ast.Name() | ast.Attribute():
-                if isinstance(node, ast.Name):
-                    variable = self.scope.variable(node.id)
-                    if variable is not None:
-                        return self.type_variable(variable)
                 found = self.expr(node)
                 return self.nodes.add("instance", found) if found else UNKNOWN
             case _:
                 return UNKNOWN
+
+    def stands_for(self, name: str, held: ast.expr | None) -> int:
+        """The value that a type by another name, or a type variable, says there is."""
+        self.aliases.add(name)
+        try:
+            if isinstance(held, ast.Call):
+                return self.type_variable(held)
+            return self._annotation(held) if held is not None else UNKNOWN
+        finally:
+            self.aliases.discard(name)
 
     def type_variable(self, made: ast.Call) -> int:
         """What a ``TypeVar`` stands for at least."""

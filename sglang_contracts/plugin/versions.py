@@ -45,7 +45,9 @@ _STEPS = frozenset(
 )
 """Operations whose value is made of their first argument's."""
 
-_LONGEST = 40
+LONGEST = 8
+"""Parts of a version: of a longer series of numbers each is as good as any other."""
+_CHARACTERS = 40
 """Characters of a constant argument that are kept."""
 
 
@@ -63,7 +65,7 @@ class Versions(Membership):
                 return self.nodes.add("text", text)
             case ast.Constant(value=int(number)):
                 return self.nodes.add("number", number)
-            case ast.Tuple(elts=elements) | ast.List(elts=elements) if len(elements) <= 8:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) if len(elements) <= LONGEST:
                 return self.nodes.add("tuple", *[self.operand(each) for each in elements])
             case ast.Name(id=name):
                 held = self.scope.constant(name)
@@ -87,7 +89,7 @@ class Versions(Membership):
         constant = self.scope.constant(node.id) if isinstance(node, ast.Name) else node
         if isinstance(constant, ast.Constant):
             text = constant.value
-            if (isinstance(text, str) and len(text) <= _LONGEST) or (
+            if (isinstance(text, str) and len(text) <= _CHARACTERS) or (
                 isinstance(text, int) and not isinstance(text, bool)
             ):
                 return self.operand(constant)

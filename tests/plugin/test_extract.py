@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import sysconfig
+from pathlib import Path
+
+import pytest
+
 from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin
@@ -30,3 +35,45 @@ def test_what_a_lambda_mentions_stands_in_the_function_around_it(tmp_path):
     }
     assert "conv" in named["outer"]
     assert "conv" not in named["other"]
+
+
+LOST = "from sglang.srt.managers.schedule_batch import ModelWorkerBatch\n"
+"""Gone in 0.5.23."""
+ODD = {
+    "a long tuple of numbers": "SIZES = (512, 256, 128, 64, 32, 16, 8, 4, 2, 1)\n",
+    "a long tuple of numbers, compared": "def f(x):\n"
+    "    return x in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n",
+    "a recursive alias": "from typing import List, Union\nTree = Union[int, List['Tree']]\n"
+    "def f(x: Tree, y: 'Tree'): pass\n",
+    "aliases of each other": "from typing import List\nA = List['B']\nB = List['A']\n"
+    "def f(x: A): pass\n",
+    "a type variable bound to itself": "from typing import TypeVar\nT = TypeVar('T', bound='T')\n"
+    "def f(x: T) -> T: return x\n",
+    "a string chosen among itself": "def f(c, k={}):\n    x = 'a'\n"
+    "    x = 'b' + ('c' if c else x)\n"
+    "    x = ['a', 'b' if c else x]\n    return k[x if c else x]\n",
+    "a name that is bound to what holds it": "def f(c):\n    for x in ('a', 'b'):\n"
+    "        x = (x, x if c else 'd')\n        for x in (x, x):\n            g(x if c else x)[x]\n",
+    "numbers of more than 64 bits": "import sglang\nM = 0xffff_ffff_ffff_ffff_ffff\n"
+    "N = (M, 123456789012345678901234567890)\n"
+    "sglang.srt[99999999999999999999999](10**30, -18446744073709551616)\n",
+    "a very long string of numbers": "T = (" + ", ".join(map(str, range(5000))) + ")\n",
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_is_odd_hides_nothing_beside_it(odd, tmp_path):
+    (tmp_path / "plugin.py").write_text(ODD[odd] + LOST)
+    report = check_plugin(tmp_path, load_catalog(), ["0.5.23"])
+    assert report.notes == ()
+    assert "symbol-removed" in [each.rule for each in report.releases[0].findings]
+
+
+def test_python_s_own_library_is_read_whole(tmp_path):
+    """Code of every style that is no plugin: nothing in it is too much."""
+    folder = Path(sysconfig.get_path("stdlib"))
+    for each in sorted([*folder.glob("*.py"), *folder.glob("asyncio/*.py")]):
+        (tmp_path / each.name).write_bytes(each.read_bytes())
+    plugin = load_plugin(tmp_path)
+    assert len(plugin.files) > 100
+    assert [(file.path, file.problem) for file in plugin.files if file.problem] == []

@@ -73,9 +73,7 @@ def _identity(finding: Finding) -> tuple[object, ...]:
         finding.locations,
         finding.by_name,
         finding.first_broken,
-        finding.detail,
-        finding.old,
-        finding.new,
+        finding.detail or (finding.old, finding.new),  # only one of the two is told
         finding.clause,
     )
 

@@ -30,6 +30,8 @@ class Wording:
     """``what`` where no earlier release had it either: the plugin is newer than the release."""
     never: str = ""
     """``what`` where no recorded release has it."""
+    whole: str = ""
+    """``what`` of a function, none of whose parameters is to blame alone."""
 
 
 WORDINGS: dict[str, Wording] = {
@@ -58,6 +60,7 @@ WORDINGS: dict[str, Wording] = {
         "pass {to}",
         "leave it out for these releases",
         early="{owner}() takes no {last} yet",
+        whole="{name}() cannot be called in this form",
     ),
     "parameter-renamed": Wording(
         "{last} of {owner}() has another name",
@@ -191,6 +194,12 @@ def _is_early(finding: Finding) -> bool:
     return has_history and bool(_wording(finding.rule).early)
 
 
+def _is_whole(finding: Finding) -> bool:
+    """Whether a finding on a call names the function, and neither a parameter nor a field."""
+    name = short(finding.symbol).removesuffix(".__init__").rpartition(".")[2]
+    return (finding.old or finding.new or "").startswith(f"{name}(")
+
+
 def what(finding: Finding) -> str:
     """What happened, in one clause without the release and without the fix."""
     wording = _wording(finding.rule)
@@ -198,6 +207,8 @@ def what(finding: Finding) -> str:
     chosen = wording.early if _is_early(finding) else wording.what
     if wording.never and finding.first_broken is None and finding.last_ok is None:
         chosen = wording.never
+    if wording.whole and _is_whole(finding):
+        chosen = wording.whole
     text = chosen.format(
         rule=finding.rule,
         name=short(finding.symbol),
@@ -219,6 +230,8 @@ def fix(finding: Finding) -> str:
     """What to do about it; empty where nothing can be said."""
     wording = _wording(finding.rule)
     if finding.suggestion is None:
+        if wording.whole and _is_whole(finding):
+            return ""
         return printable(wording.otherwise.format(last=split(finding.symbol)[1]))
     suggested, note = finding.suggestion.symbol, finding.suggestion.note
     if " " in suggested and finding.suggestion.evidence == "contract":

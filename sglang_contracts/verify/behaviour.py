@@ -6,6 +6,7 @@ touches the symbol is found as all uses are, by what it resolves to.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -69,6 +70,11 @@ class Behaviours:
     _handed_on = False
     """Whether what a clause is about only goes on to somebody else, or comes from there."""
 
+    @functools.cached_property
+    def _mentions(self) -> frozenset[str]:
+        """Names that stand anywhere in the plugin."""
+        return frozenset(name for file in self.files for name in file.mentions.get(-1, ()))
+
     def _obligation(self, candidate: Candidate, clause: Clause) -> Outcome:
         """What SGLang reads off the plugin's object, though no base class declares it."""
         index, qual = candidate.file, candidate.name
@@ -94,8 +100,11 @@ class Behaviours:
         if any(self.lens.member(base, name) or self.lens.is_open(base) for base in bases):
             return OK
         symbol = clause.symbols[0] if clause.symbols else f"{clause.owner[0]}.{name}"
-        # Data is set by whoever makes the object: only a class that makes itself surely lacks it.
-        detail = "" if clause.called or "__init__" in record.methods else "may-be-set"
+        detail = ""
+        if not clause.called and "__init__" not in record.methods:
+            # Data is set by whoever makes the object: only a class that makes itself surely lacks
+            # it. A plugin that asks for it by the accessor depends on it all the same.
+            detail = "asked-for" if f"get_{name}" in self._mentions else "may-be-set"
         return Outcome(Status.BROKEN, "obligation", symbol, name=clause.id, detail=detail)
 
     def _hits(self, candidate: Candidate, clause: Clause, on: On) -> bool:
@@ -388,11 +397,23 @@ class Behaviours:
         if on.lacks:
             if members & set(on.lacks) or record.open:
                 return False
+            if any(self._between(base, target, name) for base in bases for name in on.lacks):
+                return False
             if (index, qual) in self.checker.derived:
                 return False
         if on.requires_parameters or on.lacks_parameters:
             return self._constructor(index, qual, on)
         return True
+
+    def _between(self, base: Symbol, target: Symbol, name: str) -> bool:
+        """Whether a class of SGLang's below a clause's own gives what the clause misses."""
+        found = self.lens.member(base, name)
+        return (
+            found is not None
+            and found.owner is not None
+            and found.owner != target
+            and (target in self.lens.mro(found.owner))
+        )
 
     def _constructor(self, index: int, qual: str, on: On) -> bool:
         record = self.files[index].classes.get(qual)
@@ -406,10 +427,22 @@ class Behaviours:
             return False
         value = self.evaluator.value(candidate.file, node[1])
         self._named = value.named
+        if "*" in on.writes and any(each[0] == "class" for each in value.alternatives):
+            return False  # ``Class.method = …`` is no write on an object of it
         base = file.nodes[node[1]]
+        if "*" in on.writes and base[0] == "param" and self._in_making(candidate.file, base[1]):
+            return False
         if base[0] == "import" and f"{base[1]}:{base[2]}" == on.symbol:  # a module-level object
             return "*" in on.writes or node[2] in on.writes
         return self._off(value.alternatives, node[2], on) or self._touches(candidate.file, use, on)
+
+    def _in_making(self, index: int, number: int) -> bool:
+        """Whether a function runs before an object is made: nothing is sealed by then."""
+        for file, target, kind in self.evaluator.bindings.get((index, number), ()):
+            node = self.evaluator.files[file].nodes[target]
+            if kind == "before" and node[-1].endswith(("__post_init__", "__init__")):
+                return True
+        return False
 
     def _reads(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
         if on.symbol.startswith("flag:"):

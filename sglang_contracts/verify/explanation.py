@@ -45,7 +45,27 @@ def explain(
             _did_you_mean([*nearest(what, [*by_id, *rules], 2), *_near_names(what, catalog)])
             or "sglang-contracts explain --list lists rules and contracts",
         )
-    return Report("explain", facts=_symbol_facts(name, catalog, contracts))
+    lived = life(catalog, name)
+    if not lived.intervals:
+        expected = _expected(what, contracts)
+        if len(expected) == 1:
+            return Report("explain", facts=_clause_facts(by_id, *expected[0]))
+        close = ["/".join(each) for each in expected] or near_misses(catalog, name)
+        raise ContractsError(
+            f"no recorded release has {name}",
+            _did_you_mean(close) or "a symbol is written module:Class.member",
+        )
+    return Report("explain", facts=_symbol_facts(lived, name, catalog, contracts))
+
+
+def _expected(what: str, contracts: Sequence[Contract]) -> list[tuple[str, str]]:
+    """Contract and clause that speak of something SGLang expects, and has not itself."""
+    return [
+        (contract.id, clause.id.partition("/")[2])
+        for contract in contracts
+        for clause in contract.clauses
+        if any(each.endswith((f":{what}", f".{what}")) or each == what for each in clause.symbols)
+    ]
 
 
 def _did_you_mean(names: Sequence[str]) -> str:
@@ -107,14 +127,9 @@ def _qualified(what: str, catalog: Catalog) -> str | None:
     return None
 
 
-def _symbol_facts(name: str, catalog: Catalog, contracts: Sequence[Contract]) -> dict[str, object]:
-    lived = life(catalog, name)
-    if not lived.intervals:
-        close = near_misses(catalog, name)
-        raise ContractsError(
-            f"no recorded release has {name}",
-            _did_you_mean(close) or "a symbol is written module:Class.member",
-        )
+def _symbol_facts(
+    lived: Life, name: str, catalog: Catalog, contracts: Sequence[Contract]
+) -> dict[str, object]:
     about = [
         (contract, clause)
         for contract in contracts

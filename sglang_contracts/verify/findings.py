@@ -122,9 +122,10 @@ class Findings(Branches):
         severity = self._severity(case, Severity(clause.severity or "error"))
         if case.entry.outcome.detail in ("may-be-set", "handed-on"):
             severity = Severity.NOTE
-        if (
-            case.entry.outcome.symbol.startswith("env:") or case.entry.outcome.detail == "unproven"
-        ):  # nothing fails, it has no effect
+        if case.entry.outcome.symbol.startswith("env:") or case.entry.outcome.detail in (
+            "unproven",
+            "asked-for",
+        ):  # nothing fails, it has no effect; or whether it fails is decided elsewhere
             severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
         return self._base(
             case,

@@ -29,6 +29,26 @@ _ROLES = {
     UseKind.PROBE: "guard",
 }
 
+_NOT_THERE = frozenset(
+    {
+        "module-removed",
+        "symbol-removed",
+        "symbol-moved",
+        "field-removed",
+        "field-renamed",
+        "method-removed",
+        "method-renamed",
+        "enum-member-removed",
+        "parameter-removed",
+        "parameter-renamed",
+        "override-orphaned",
+        "patch-target-missing",
+        "server-arg-removed",
+        "registry-removed",
+    }
+)
+"""Rules on what a release lacks; the others are on what it asks for, or gives."""
+
 _LONGEST = 240
 """Characters of a signature that a message shows."""
 
@@ -60,17 +80,43 @@ class Judging:
         self.releases = timeline.releases
         self.files: Sequence[File] = timeline.checker.files
         self.catalog = replacements.catalog
+        self._brought: dict[tuple[str, int], int] = {}
         self._suggested: dict[tuple[str, str, int, int], Suggestion | None] = {}
 
-    def _base(self, case: Case, **more: object) -> Finding:
+    def _base(self, case: Case, *, rule: str, symbol: str, **more: object) -> Finding:
         dates = {
             "last_ok": self.releases[case.last_ok] if case.last_ok is not None else None,
             "first_broken": self.releases[case.first],
         }
         named = case.entry.outcome.named
         if case.last_ok is None and case.good > case.at and "detail" not in more:
-            more["detail"] = f"comes with {self.releases[case.good]}"
-        return Finding(**{**dates, "by_name": bool(named), **more})  # type: ignore[arg-type]
+            if rule in _NOT_THERE:
+                more["detail"] = f"comes with {self._comes(symbol, case)}"
+            else:
+                more["detail"] = f"not any more from {self.releases[case.good]} on"
+        facts = {**dates, "by_name": bool(named), "rule": rule, "symbol": symbol, **more}
+        return Finding(**facts)  # type: ignore[arg-type]
+
+    def _comes(self, symbol: str, case: Case) -> str:
+        """The release that brings what a use needs; all that stands in its line may come later."""
+        key = (symbol, case.good)
+        first = self._brought.get(key)
+        if first is None:
+            first = case.good
+            while first > 0 and self._has(symbol, self.releases[first - 1]):
+                first -= 1
+            self._brought[key] = first
+        return self.releases[max(first, case.at + 1)]
+
+    def _has(self, symbol: str, release: str) -> bool:
+        """Whether a release has something that a finding names: a name, or a parameter."""
+        surface = self.catalog.surface(release)
+        name, _, parameter = symbol.partition("(")
+        found = surface.parse(name)
+        if found is None or not parameter:
+            return found is not None
+        parameters = self.replacements.parameters(found, surface) or ()
+        return any(each.name == parameter.rstrip(")") for each in parameters)
 
     def _good(self, case: Case) -> Outcome:
         return self.timeline.entry(case.number, case.good).outcome

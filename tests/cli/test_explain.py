@@ -298,3 +298,15 @@ def test_an_installation_is_not_written_to(run, tmp_path, monkeypatch):
     ran = run("record", "--shipped", "0.5.12")
     assert ran.code == 2
     assert "is for a checkout" in ran.err
+
+
+def test_what_sglang_expects_and_has_not_itself_is_explained_by_its_clause(run):
+    short = run("explain", "CustomSpecAlgo.create_future_map", "--format", "json")
+    assert short.code == 0
+    said = json.loads(short.out)
+    assert said["kind"] == "clause"
+    spelled = "sglang.srt.speculative.spec_registry:CustomSpecAlgo.create_future_map"
+    assert run("explain", spelled, "--format", "json").out == short.out
+    unknown = run("explain", "CustomSpecAlgo.create_future_maps")
+    assert unknown.code == 2
+    assert "no recorded release has" in unknown.err

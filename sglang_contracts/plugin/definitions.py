@@ -15,7 +15,7 @@ from sglang_contracts.plugin.model import (
     Parameter,
     UseKind,
 )
-from sglang_contracts.plugin.scope import BUILTINS, Scope
+from sglang_contracts.plugin.scope import BUILTINS, LONGEST_PATH, Scope
 
 _OTHER_FRAMEWORKS = frozenset(
     {"vllm", "tensorrt_llm", "lmdeploy", "transformers_neuronx", "mlc_llm"}
@@ -29,6 +29,8 @@ class Definitions(Expressions):
         for alias in node.names:
             top = alias.name.partition(".")[0]
             self.frameworks.add(top) if top in _OTHER_FRAMEWORKS or top == "sglang" else None
+            if len(alias.name) > LONGEST_PATH:
+                continue
             if top == "sglang" and not self.is_own(alias.name):
                 value = self.nodes.add("import", alias.name, "")
                 self.use(UseKind.IMPORT, value, node)
@@ -70,7 +72,7 @@ class Definitions(Expressions):
         if not node.level and (top in _OTHER_FRAMEWORKS or top == "sglang"):
             self.frameworks.add(top)
         own = bool(node.level) or self.is_own(module)
-        upstream = top == "sglang" and not own
+        upstream = top == "sglang" and not own and len(module) <= LONGEST_PATH
         for alias in node.names:
             bound = alias.asname or alias.name
             if alias.name == "*":
@@ -321,7 +323,8 @@ class _ClassScope:
                         self.members(handler.body)
                     self.members(other)
                 case _:
-                    before_names = dict(flow.scope.names)
+                    bound = _bound(statement)
+                    before_names = dict(flow.scope.names) if bound is None else {}
                     flow.statement(statement)
                     if isinstance(statement, ast.AnnAssign) and isinstance(
                         statement.target, ast.Name
@@ -329,18 +332,18 @@ class _ClassScope:
                         note = flow.annotation(statement.annotation)
                         if note:
                             record.declared.setdefault(statement.target.id, note)
-                    for name, value in flow.scope.names.items():
-                        if before_names.get(name, -1) != value or (
-                            isinstance(statement, (ast.Assign, ast.AnnAssign))
-                            and name in _targets(statement)
-                        ):
-                            values = record.attributes.setdefault(name, [])
-                            if value not in values:
-                                values.append(value)
-                            record.lines.setdefault(name, statement.lineno)
-                            flow.defined.add(name)
-                            if flow.nodes.op(value) == "ownfunc":
-                                record.methods.setdefault(name, int(flow.nodes.table[value][1]))
+                    names = flow.scope.names
+                    for name in names if bound is None else bound:
+                        value = names.get(name, -1)
+                        if before_names.get(name, -1) == value:
+                            continue
+                        values = record.attributes.setdefault(name, [])
+                        if value not in values:
+                            values.append(value)
+                        record.lines.setdefault(name, statement.lineno)
+                        flow.defined.add(name)
+                        if flow.nodes.op(value) == "ownfunc":
+                            record.methods.setdefault(name, int(flow.nodes.table[value][1]))
 
     def method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         flow, record = self.flow, self.record
@@ -379,12 +382,17 @@ def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
     return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
 
 
-def _targets(statement: ast.Assign | ast.AnnAssign) -> set[str]:
-    """Plain names that an assignment binds."""
+def _bound(statement: ast.stmt) -> list[str] | None:
+    """Names that a statement of a class body binds; None where only what it does tells."""
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return None
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    found: set[str] = set()
+    found: dict[str, None] = {}
+    for part in ast.walk(statement):
+        if isinstance(part, ast.NamedExpr):
+            found[part.target.id] = None
     for target in targets:
         for part in ast.walk(target):
             if isinstance(part, ast.Name):
-                found.add(part.id)
-    return found
+                found[part.id] = None
+    return list(found)

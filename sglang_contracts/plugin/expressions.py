@@ -200,7 +200,10 @@ class Expressions(Calls):
             for each in (cut.lower, cut.upper)
         ]
         given = [each for each in (cut.lower, cut.upper) if each is not None]
-        if cut.step is None and all(isinstance(each, ast.Constant) for each in given):
+        if cut.step is None and all(
+            isinstance(each, ast.Constant) and (each.value is None or type(each.value) is int)
+            for each in given
+        ):
             return self.nodes.add("slice", base, *bounds)
         return base
 

@@ -57,7 +57,7 @@ import msgspec
 UNKNOWN = 0
 """The node of a value that nothing is known of."""
 
-EXTRACT_VERSION = 19
+EXTRACT_VERSION = 20
 """Raise it when extraction changes: cached records of an older one are read no more."""
 
 

@@ -130,7 +130,13 @@ class _Cache:
 
     def put(self, digest: str, file: File) -> File:
         """Keep a record; it comes back exactly as it will from the cache."""
-        raw = msgspec.msgpack.encode(file)
+        try:
+            raw = msgspec.msgpack.encode(file)
+        except (TypeError, ValueError, OverflowError) as error:
+            # A constant that no record can hold must not keep the other files from being checked.
+            problem = f"could not be kept ({type(error).__name__}: {error}); please report it"
+            file = File(file.path, file.module, problem=problem, unread=True)
+            raw = msgspec.msgpack.encode(file)
         self._used[digest] = msgspec.Raw(raw)
         self._changed = True
         return msgspec.msgpack.decode(raw, type=File)

@@ -18,7 +18,11 @@ from sglang_contracts.plugin.model import (
 )
 from sglang_contracts.plugin.nodes import Nodes
 
-DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?\Z")
+LONGEST_PATH = 400
+"""Characters of a dotted path that may be one of SGLang's."""
+DOTTED = re.compile(
+    r"(?=.{,400}\Z)sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?\Z"
+)
 
 LITERALS = {
     "int": "int",
@@ -181,6 +185,8 @@ class Core:
         """Expression (by identity), state and guard → what came of it."""
         self.aliases: set[str] = set()
         """Names of types that are being looked through."""
+        self.known_aliases: dict[str, int] = {}
+        """What those stand for that were looked through for the annotation at hand."""
         self.loops: list[ast.stmt] = []
         self.pending: list[tuple[Scope, int, ast.AST, int]] = []
         self.forms: dict[tuple[object, ...], int] = {}

@@ -33,6 +33,10 @@ _ELEMENTS = frozenset(
         "ValuesView",
     }
 )
+_ALIASES = 40
+"""Types that one is written by way of: more are as good as unknown."""
+_WORDY = 1000
+"""Characters of a string that names something; a longer one does not."""
 MAPPINGS = frozenset(
     {"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict"}
 )
@@ -119,7 +123,7 @@ class Texts(Core):
                 ones, others = self.texts(left, depth + 1), self.texts(right, depth + 1)
                 if "*" in ones or "*" in others or len(ones) * len(others) > 32:
                     return ["*"]
-                return [one + other for one in ones for other in others]
+                return _named([one + other for one in ones for other in others])
             case ast.JoinedStr(values=values):
                 result = [""]
                 for part in values:
@@ -127,7 +131,9 @@ class Texts(Core):
                     options = self.texts(inner, depth + 1)
                     if "*" in options or len(result) * len(options) > 32:
                         return ["*"]
-                    result = [head + tail for head in result for tail in options]
+                    result = _named([head + tail for head in result for tail in options])
+                    if result == ["*"]:
+                        return result
                 return result
             case ast.IfExp(body=body, orelse=orelse):
                 either = self.texts(body, depth + 1) + self.texts(orelse, depth + 1)
@@ -193,13 +199,20 @@ class Texts(Core):
 
     def stands_for(self, name: str, held: ast.expr | None) -> int:
         """The value that a type by another name, or a type variable, says there is."""
-        self.aliases.add(name)
-        try:
-            if isinstance(held, ast.Call):
-                return self.type_variable(held)
-            return self._annotation(held) if held is not None else UNKNOWN
-        finally:
-            self.aliases.discard(name)
+        if held is None or len(self.aliases) > _ALIASES:
+            return UNKNOWN
+        if name not in self.known_aliases:
+            self.aliases.add(name)
+            try:
+                made = isinstance(held, ast.Call)
+                value = self.type_variable(held) if made else self._annotation(held)  # type: ignore[arg-type]
+            finally:
+                self.aliases.discard(name)
+            self.known_aliases[name] = value
+        value = self.known_aliases[name]
+        if not self.aliases:
+            self.known_aliases.clear()  # in another statement the name may stand for another type
+        return value
 
     def type_variable(self, made: ast.Call) -> int:
         """What a ``TypeVar`` stands for at least."""
@@ -214,3 +227,8 @@ class Texts(Core):
         if UNKNOWN in kept:
             return UNKNOWN
         return self.nodes.union(kept)
+
+
+def _named(texts: list[str]) -> list[str]:
+    """The strings, where they may name something: text is made of text, and doubles quickly."""
+    return texts if all(len(each) <= _WORDY for each in texts) else ["*"]

@@ -18,6 +18,8 @@ from sglang_contracts.verify.values import (
     is_weak,
 )
 
+_ANCESTORS = 100
+"""Own classes above one that are looked through for a member: of more nothing is said."""
 _SPECIAL = frozenset({"name", "value", "_name_", "_value_", "__members__", "mro"})
 
 
@@ -224,6 +226,8 @@ class Members(Types):
         key = (file, qual, name, instance)
         if key in self._searched:
             return self._searched[key]
+        if len(self._searched) > _ANCESTORS:
+            return None
         outermost = not self._searched
         self._searched[key] = None  # a class that inherits from itself ends here
         found = self._searched[key] = self._in_bases(file, qual, name, instance)

@@ -57,6 +57,14 @@ ODD = {
     "numbers of more than 64 bits": "import sglang\nM = 0xffff_ffff_ffff_ffff_ffff\n"
     "N = (M, 123456789012345678901234567890)\n"
     "sglang.srt[99999999999999999999999](10**30, -18446744073709551616)\n",
+    "bounds of a slice that are no numbers": "import sglang\nx = sglang.a[5:3j]\n"
+    "y = sglang.a[...:'\\ud800']\nz = sglang.a[b'x':]\n",
+    "hundreds of classes, one above the other": "from sglang.srt.layers.radix_attention import "
+    "RadixAttention as C0\n"
+    + "".join(f"class C{n + 1}(C{n}): pass\n" for n in range(400))
+    + "C400().nothing\n",
+    "an import of thousands of parts": "import sglang" + ".a" * 3000 + "\n",
+    "a path of thousands of parts": "x = 'sglang" + ".a" * 9000 + "'\n",
     "a very long string of numbers": "T = (" + ", ".join(map(str, range(5000))) + ")\n",
 }
 
@@ -77,3 +85,22 @@ def test_python_s_own_library_is_read_whole(tmp_path):
     plugin = load_plugin(tmp_path)
     assert len(plugin.files) > 100
     assert [(file.path, file.problem) for file in plugin.files if file.problem] == []
+
+
+def test_a_class_has_what_its_body_binds(tmp_path):
+    (tmp_path / "plugin.py").write_text(
+        "from sglang.srt.layers.radix_attention import RadixAttention\n\n\n"
+        "class Own(RadixAttention):\n"
+        "    first = second = 1\n"
+        "    third, (fourth, *fifth) = 1, (2, 3)\n"
+        "    sixth = (seventh := 2)\n"
+        "    eighth: int = 3\n"
+        "    ninth: int\n"
+        "    for tenth in (1, 2):\n        pass\n"
+        "    eighth += 1\n"
+        "    first = first\n"
+    )
+    [file] = load_plugin(tmp_path).files
+    bound = set(file.classes["Own"].attributes) | set(file.classes["Own"].declared)
+    words = "first second third fourth fifth sixth seventh eighth ninth tenth"
+    assert bound == set(words.split())

@@ -10,6 +10,7 @@ import pytest
 from sglang_contracts.plugin.expressions import Expressions
 from sglang_contracts.plugin.flow import Flow
 from sglang_contracts.plugin.model import File
+from sglang_contracts.plugin.texts import Texts
 
 HEAD = """\
 import copy, functools, threading
@@ -72,6 +73,51 @@ def test_work_does_not_double_with_every_level(
     shallow = looks(monkeypatch, statement.format(nested(before, after, 10)))
     deep = looks(monkeypatch, statement.format(nested(before, after, 20)))
     assert deep <= 4.5 * shallow  # what asks of every level below itself is quadratic, no more
+
+
+DOUBLED = {
+    "an alias of aliases": ("X0 = R", "X{n} = Union[X{m}, List[X{m}]]", "def f(x: X{n}): x.foo"),
+    "an alias of pairs": ("X0 = R", "X{n} = Tuple[X{m}, X{m}]", "def f(x: X{n}): x.foo"),
+    "a type variable": (
+        "X0 = TypeVar('X0', bound=R)",
+        "X{n} = TypeVar('X{n}', 'X{m}', 'X{m}')",
+        "def f(x: X{n}): x.foo",
+    ),
+    "a string that is chosen": (
+        "k, X0 = 1, 'a'", 'X{n} = f"{{X{m} if k else X{m}}}"', "getattr(R, X{n})"
+    ),
+}  # fmt: skip
+"""Each is made twice of the one before."""
+
+
+@pytest.mark.parametrize("doubled", DOUBLED)
+def test_what_is_made_twice_of_what_was_before_is_looked_through_once(
+    doubled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, more, last = DOUBLED[doubled]
+    lines = ["from typing import *", "from sglang.srt.layers.radix_attention import R", first]
+    lines += [more.format(n=n, m=n - 1) for n in range(1, 31)]
+    count = 0
+
+    def counting(name: str) -> None:
+        original = getattr(Texts, name)
+
+        def counted(self: Flow, *args: object) -> object:
+            nonlocal count
+            count += 1
+            if count > LIMIT:
+                raise AssertionError(f"more than {LIMIT} looks")
+            return original(self, *args)
+
+        monkeypatch.setattr(Texts, name, counted)
+
+    counting("_annotation")
+    counting("texts")
+    tree = ast.parse("\n".join([*lines, last.format(n=30)]))
+    walk = Flow(File("plugin.py", "plugin"), tree, tuple(ast.walk(tree)), frozenset())
+    walk.run()
+    assert count
+    assert max(map(len, map(str, walk.nodes.table))) < LIMIT
 
 
 def bound(walk: Flow, value: int) -> None:

@@ -100,7 +100,10 @@ class Bench(Watched):
         builder = self.builder = context.builder
         subject = context.subject
         if subject.make_backend is None:
-            raise Inapplicable("the plugin brings no attention backend")
+            raise Inapplicable(
+                "the plugin names no attention backend: backend = 'module:Class' in "
+                "[tool.sglang-contracts.capabilities] does"
+            )
         dim, value_dim = cell.dims
         self.geometry = Geometry(
             num_heads=cell.heads[0],

@@ -34,7 +34,7 @@ def render(report: Report, options: Options) -> str:
     who = "SGLang contracts"
     if report.plugin is not None:
         who = " ".join(part for part in (report.plugin.name, report.plugin.version) if part)
-    found = counts(report)
+    found = counts(merged(report))
     total = ", ".join(
         plural(found[severity], severity.value)
         for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE)

@@ -147,9 +147,9 @@ def with_verdict(report: Report, verdict: Verdict) -> list[str]:
     return [entry.release for entry in report.releases if entry.verdict is verdict]
 
 
-def counts(report: Report) -> dict[Severity, int]:
+def counts(items: Iterable[Merged]) -> dict[Severity, int]:
     """How many different findings there are of each severity, over all releases."""
     found: dict[Severity, int] = dict.fromkeys(Severity, 0)
-    for item in merged(report):
+    for item in items:
         found[item.finding.severity] += 1
     return found

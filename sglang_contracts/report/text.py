@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 
 from sglang_contracts.report.merge import Merged, by_file, counts, merged, spans, with_verdict
 from sglang_contracts.report.options import Options
@@ -31,20 +32,23 @@ def render(report: Report, options: Options) -> str:
         module = importlib.import_module(f"sglang_contracts.report.pages.{report.command}")
         page: str = module.text(report, options)
         return page
+    items = merged(report)
     return "\n".join(
         [
-            *findings_lines(report, options),
+            *findings_lines(report, options, items),
             *note_lines(report, options),
-            *summary_lines(report, options),
+            *summary_lines(report, options, items),
         ]
     )
 
 
-def findings_lines(report: Report, options: Options) -> list[str]:
+def findings_lines(
+    report: Report, options: Options, items: Sequence[Merged] | None = None
+) -> list[str]:
     """Every finding to be shown, those that rest on a name alone below a line of their own."""
     shown = [
         item
-        for item in merged(report)
+        for item in (merged(report) if items is None else items)
         if options.verbose or item.finding.severity is not Severity.NOTE
     ]
     sure = [item for item in shown if not item.finding.by_name]
@@ -132,9 +136,9 @@ def verdict_lines(report: Report, options: Options) -> list[str]:
     return lines
 
 
-def summary_lines(report: Report, options: Options) -> list[str]:
+def summary_lines(report: Report, options: Options, items: Sequence[Merged]) -> list[str]:
     """The verdicts, and one line of counts."""
-    found = counts(report)
+    found = counts(items)
     lines = verdict_lines(report, options)
     words = [
         plural(found[Severity.ERROR], "error"),
@@ -143,8 +147,7 @@ def summary_lines(report: Report, options: Options) -> list[str]:
     ]
     text = ", ".join(words)
     by_name = sum(
-        item.finding.by_name and item.finding.severity is not Severity.NOTE
-        for item in merged(report)
+        item.finding.by_name and item.finding.severity is not Severity.NOTE for item in items
     )
     if by_name:
         text += f"; {by_name} of them on a name alone"

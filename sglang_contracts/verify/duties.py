@@ -94,16 +94,22 @@ class Duties(StandIns):
         Abstract ones; and those that only raise ``NotImplementedError`` where the release calls
         them (:class:`~sglang_contracts.verify.findings.Findings` asks who else provides them).
         """
-        found: list[Symbol] = []
-        for name, symbol in self.lens.members(base).items():
-            node = symbol.node
-            if not isinstance(node, Recorded):
-                continue
-            if node.role & Role.ABSTRACT or (
+        return self.lens.once(
+            ("required", base.module, base.qual),
+            lambda: [
+                symbol
+                for name, symbol in self.lens.members(base).items()
+                if isinstance(symbol.node, Recorded) and self._is_duty(name, symbol.node)
+            ],
+        )
+
+    def _is_duty(self, name: str, node: Recorded) -> bool:
+        return bool(
+            node.role & Role.ABSTRACT
+            or (
                 node.role & Role.UNIMPLEMENTED
                 and not name.startswith("_")
                 and not node.role & Role.PLANNED
                 and self.sites(name)
-            ):
-                found.append(symbol)
-        return found
+            )
+        )

@@ -18,9 +18,9 @@ class Findings(Branches):
         found: list[Finding] = self.of_branches(index)
         for number in self.timeline.ever_broken:
             check = self.timeline.checks[number]
-            entry = self.timeline.entry(number, index)
-            if not entry.broken:
+            if not self.timeline.breaks(number, index):
                 continue
+            entry = self.timeline.entry(number, index)
             if check.kind == "class":
                 found += self._missing(number, check, entry, index)
                 continue

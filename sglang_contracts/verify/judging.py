@@ -99,6 +99,8 @@ class Judging:
 
     def _comes(self, symbol: str, case: Case) -> str:
         """The release that brings what a use needs; all that stands in its line may come later."""
+        if not (symbol.endswith(")") or ":" not in symbol):
+            return self.releases[case.good]  # a name is all that is asked for
         key = (symbol, case.good)
         first = self._brought.get(key)
         if first is None:
@@ -111,6 +113,8 @@ class Judging:
     def _has(self, symbol: str, release: str) -> bool:
         """Whether a release has something that a finding names: a name, or a parameter."""
         surface = self.catalog.surface(release)
+        if ":" not in symbol:
+            return surface.record_id(symbol) is not None
         name, _, parameter = symbol.partition("(")
         found = surface.parse(name)
         if found is None or not parameter:
@@ -133,6 +137,8 @@ class Judging:
     def _for_symbol(self, case: Case, written: str, found: Symbol | None) -> Suggestion | None:
         """What to use instead of a name."""
         forward = case.good < case.at
+        if not forward and self.replacements.is_nowhere(written, found, self.releases[case.at]):
+            return None
         old = self.releases[case.good]
         return self._kept(
             case,

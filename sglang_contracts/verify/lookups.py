@@ -231,11 +231,17 @@ class Lookups(Guarded):
         if name in self.lens.readers(receiver):
             return True
         return owner.kind == "class" and any(
-            name in method.reads or name in method.calls
-            for each in self.lens.mro(owner)
-            if isinstance(each.node, Class)
-            for method in each.node.methods.values()
+            name in self.read_by(each) for each in self.lens.mro(owner)
         )
+
+    def read_by(self, owner: Symbol) -> frozenset[str]:
+        """Names that the methods of a class read or call, of whatever."""
+
+        def work() -> frozenset[str]:
+            methods = owner.node.methods.values() if isinstance(owner.node, Class) else ()
+            return frozenset(name for each in methods for name in (*each.reads, *each.calls))
+
+        return self.lens.once(("read-by", owner.module, owner.qual), work)
 
     @staticmethod
     def put_in(file: File, use: Use, base: int, name: str) -> bool:

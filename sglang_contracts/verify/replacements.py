@@ -57,13 +57,13 @@ class Replacements(Forms):
         before, after = self.catalog.surface(old), self.catalog.surface(new)
         if not qual:
             return self._of_module(module, before, after) if forward else None
+        name = qual.rsplit(".", 1)[-1]
         if found is not None:
             found = before.find(found.module, found.qual) or found
         if "." in qual and found is not None and found.owner is not None:
             return self.of_member(found, old, new)
         if found is not None and found.kind == "module":
             return self._of_module(found.module, before, after)
-        name = qual.rsplit(".", 1)[-1]
         moved = self._elsewhere(name, found, before, after)
         if moved is not None or not forward:
             return moved
@@ -72,11 +72,31 @@ class Replacements(Forms):
             return used
         return self._similar_top(module, name, found, before, after)
 
+    def is_nowhere(self, written: str, found: Symbol | None, release: str) -> bool:
+        """Whether a release has nothing in place of a name that it does not have yet.
+
+        See :meth:`of_symbol` for the arguments; it is asked of each release before one that has it.
+        """
+        if self.contract(written, release) is not None:
+            return False
+        if found is not None and (found.owner is not None or found.kind == "module"):
+            return False
+        if found is not None and self.contract(found.name, release) is not None:
+            return False
+        qual = written.partition(":")[2]
+        name = qual.rsplit(".", 1)[-1]
+        return not qual or not self._modules(name, self.catalog.surface(release))
+
+    @staticmethod
+    def _modules(name: str, surface: Surface) -> list[str]:
+        """Modules that define a name at their top level."""
+        return [place for place in surface.places(name) if ":" not in place]
+
     def _elsewhere(
         self, name: str, found: Symbol | None, before: Surface, after: Surface
     ) -> Suggestion | None:
         """The same name, defined in another module now."""
-        modules = [place for place in after.places(name) if ":" not in place]
+        modules = self._modules(name, after)
         if not modules:
             return None
         old_places = set(before.places(name))

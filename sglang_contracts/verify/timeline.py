@@ -160,6 +160,10 @@ class Timeline:
             )
         return course
 
+    def breaks(self, number: int, at: int) -> bool:
+        """Whether a check breaks in a release."""
+        return bool(self._course(number)[0][at])
+
     def span(self, number: int, at: int) -> tuple[int, int | None]:
         """The broken interval around a release: its first index, and the release before it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglang_contracts.report.merge import counts, first_break
+from sglang_contracts.report.merge import counts, first_break, merged
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import VERDICT_STYLE, Paint, plural, wrapped
 from sglang_contracts.report.text import note_lines
@@ -34,7 +34,7 @@ def text(report: Report, options: Options) -> str:
             )
         lines.append(f"{entry.release:{column}}  {verdict}  {told}".rstrip())
     lines += note_lines(report, options)
-    found = counts(report)
+    found = counts(merged(report))
     lines.append("")
     lines += range_lines(report, options)
     lines.append(

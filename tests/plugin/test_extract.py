@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sglang_contracts.plugin.extract import extract
 from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin
@@ -104,3 +105,23 @@ def test_a_class_has_what_its_body_binds(tmp_path):
     bound = set(file.classes["Own"].attributes) | set(file.classes["Own"].declared)
     words = "first second third fourth fifth sixth seventh eighth ninth tenth"
     assert bound == set(words.split())
+
+
+def test_what_no_record_can_hold_stops_no_other_file(tmp_path, monkeypatch):
+    def unstorable(source, module, own_modules):
+        file = extract(source, module, own_modules)
+        if source.path == "odd.py":
+            file.nodes = [*file.nodes, ("number", 2j)]
+        return file
+
+    monkeypatch.setattr("sglang_contracts.plugin.plugin.extract", unstorable)
+    monkeypatch.setenv("SGLANG_CONTRACTS_CACHE", str(tmp_path / "cache"))
+    plugin = tmp_path / "plugin"
+    plugin.mkdir()
+    (plugin / "odd.py").write_text("import sglang\n")
+    (plugin / "plugin.py").write_text(LOST)
+    report = check_plugin(plugin, load_catalog(), ["0.5.23"])
+    assert "symbol-removed" in [each.rule for each in report.releases[0].findings]
+    [note] = report.notes
+    assert note.unread == "odd.py"
+    assert "could not be kept" in note.text

@@ -22,3 +22,7 @@ def test_the_nearest_is_before_where_there_is_one_and_else_after(at, near):
 
 def test_there_may_be_none():
     assert nearest(bytes([0, 1, 0]), 1) is None
+
+
+def test_the_very_next_is_near():
+    assert nearest(bytes([0, 1]), 0) == 1

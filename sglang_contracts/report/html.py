@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from sglang_contracts import __version__
-from sglang_contracts.report.merge import by_file, counts, first_break, merged, spans
+from sglang_contracts.report.merge import Merged, by_file, counts, first_break, merged, spans
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import plural
 from sglang_contracts.report.words import evidence, fix, no_range, since, what
@@ -34,7 +35,8 @@ def render(report: Report, options: Options) -> str:
     who = "SGLang contracts"
     if report.plugin is not None:
         who = " ".join(part for part in (report.plugin.name, report.plugin.version) if part)
-    found = counts(merged(report))
+    items = merged(report)
+    found = counts(items)
     total = ", ".join(
         plural(found[severity], severity.value)
         for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -49,7 +51,7 @@ def render(report: Report, options: Options) -> str:
         f"<p>{total}.</p>",
         *_requirement(report),
         *_strip(report),
-        *_findings(report),
+        *_findings(report, items),
         *_table(report),
         *_notes(report),
         f"<footer>sglang-contracts {escape(__version__)} {escape(report.command)}</footer>",
@@ -94,15 +96,15 @@ def _table(report: Report) -> list[str]:
     return [*rows, "</tbody></table>"]
 
 
-def _findings(report: Report) -> list[str]:
+def _findings(report: Report, items: Sequence[Merged]) -> list[str]:
     among = [entry.release for entry in report.releases]
     parts: list[str] = []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
-        items = merged(report, [severity])
-        if not items:
+        chosen = [item for item in items if item.finding.severity is severity]
+        if not chosen:
             continue
         parts.append(f"<h2>{severity.value.capitalize()}s</h2><ul>")
-        for item in items:
+        for item in chosen:
             finding = item.finding
             when = f", {since(finding)}" if since(finding) else ""
             lines = [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 
 from sglang_contracts.report.advice import advice_for, advice_of
-from sglang_contracts.report.merge import by_file, counts, first_break, merged, spans
+from sglang_contracts.report.merge import Merged, by_file, counts, first_break, merged, spans
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import plural
 from sglang_contracts.report.words import evidence, fix, no_range, since, what
@@ -22,13 +23,14 @@ def render(report: Report, options: Options) -> str:
         module = importlib.import_module(f"sglang_contracts.report.pages.{report.command}")
         page: str = module.markdown(report, options)
         return page
+    items = merged(report)
     return "\n".join(
         [
-            *_head(report),
+            *_head(report, items),
             *release_table(report),
             *_range(report),
             *_edits(report),
-            *_findings(report),
+            *_findings(report, items),
             *notes(report),
         ]
     )
@@ -47,11 +49,11 @@ def code(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
-def _head(report: Report) -> list[str]:
+def _head(report: Report, items: Sequence[Merged]) -> list[str]:
     who = ""
     if report.plugin is not None:
         who = " ".join(part for part in (report.plugin.name, report.plugin.version) if part)
-    found = counts(merged(report))
+    found = counts(items)
     total = ", ".join(
         plural(found[severity], severity.value)
         for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -111,19 +113,19 @@ def _edits(report: Report) -> list[str]:
     return lines
 
 
-def _findings(report: Report) -> list[str]:
+def _findings(report: Report, items: Sequence[Merged]) -> list[str]:
     among = [entry.release for entry in report.releases]
     lines: list[str] = []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
-        items = merged(report, [severity])
-        if not items:
+        chosen = [item for item in items if item.finding.severity is severity]
+        if not chosen:
             continue
         folded = severity is Severity.NOTE
         if folded:
             lines += ["<details><summary>Notes</summary>", ""]
         else:
             lines += [f"### {severity.value.capitalize()}s", ""]
-        for item in items:
+        for item in chosen:
             finding = item.finding
             when = f", {since(finding)}" if since(finding) else ""
             lines.append(f"- **{escape(what(finding))}**{escape(when)} ({code(finding.rule)})")

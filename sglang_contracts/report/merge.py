@@ -28,22 +28,16 @@ class Merged:
     """Those of the releases for which the finding's suggestion is right."""
 
 
-def merged(report: Report, severities: Iterable[Severity] | None = None) -> list[Merged]:
+def merged(report: Report) -> list[Merged]:
     """The findings of all releases, the same break once: worst first, then by place.
 
     What is suggested may differ from release to release, and with it whether a thing is told as
     removed, moved or renamed: that is the same break, told as the newest release has it.
-
-    Args:
-        report: What a command found.
-        severities: Only these; None: all.
     """
-    wanted = None if severities is None else set(severities)
     breaks: dict[tuple[object, ...], list[tuple[str, Finding]]] = {}
     for release in report.releases:
         for finding in _joined(release.findings):
-            if wanted is None or finding.severity in wanted:
-                breaks.setdefault(_identity(finding), []).append((release.release, finding))
+            breaks.setdefault(_identity(finding), []).append((release.release, finding))
     found = []
     for versions in breaks.values():
         newest = versions[-1][1]

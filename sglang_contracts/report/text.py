@@ -42,14 +42,10 @@ def render(report: Report, options: Options) -> str:
     )
 
 
-def findings_lines(
-    report: Report, options: Options, items: Sequence[Merged] | None = None
-) -> list[str]:
+def findings_lines(report: Report, options: Options, items: Sequence[Merged]) -> list[str]:
     """Every finding to be shown, those that rest on a name alone below a line of their own."""
     shown = [
-        item
-        for item in (merged(report) if items is None else items)
-        if options.verbose or item.finding.severity is not Severity.NOTE
+        item for item in items if options.verbose or item.finding.severity is not Severity.NOTE
     ]
     sure = [item for item in shown if not item.finding.by_name]
     guessed = [item for item in shown if item.finding.by_name]

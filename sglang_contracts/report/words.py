@@ -196,6 +196,8 @@ def _is_early(finding: Finding) -> bool:
 
 def _is_whole(finding: Finding) -> bool:
     """Whether a finding on a call names the function, and neither a parameter nor a field."""
+    if not _wording(finding.rule).whole:
+        return False
     name = short(finding.symbol).removesuffix(".__init__").rpartition(".")[2]
     return (finding.old or finding.new or "").startswith(f"{name}(")
 
@@ -207,7 +209,7 @@ def what(finding: Finding) -> str:
     chosen = wording.early if _is_early(finding) else wording.what
     if wording.never and finding.first_broken is None and finding.last_ok is None:
         chosen = wording.never
-    if wording.whole and _is_whole(finding):
+    if _is_whole(finding):
         chosen = wording.whole
     text = chosen.format(
         rule=finding.rule,
@@ -230,7 +232,7 @@ def fix(finding: Finding) -> str:
     """What to do about it; empty where nothing can be said."""
     wording = _wording(finding.rule)
     if finding.suggestion is None:
-        if wording.whole and _is_whole(finding):
+        if _is_whole(finding):
             return ""
         return printable(wording.otherwise.format(last=split(finding.symbol)[1]))
     suggested, note = finding.suggestion.symbol, finding.suggestion.note

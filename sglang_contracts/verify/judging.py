@@ -137,8 +137,6 @@ class Judging:
     def _for_symbol(self, case: Case, written: str, found: Symbol | None) -> Suggestion | None:
         """What to use instead of a name."""
         forward = case.good < case.at
-        if not forward and self.replacements.is_nowhere(written, found, self.releases[case.at]):
-            return None
         old = self.releases[case.good]
         return self._kept(
             case,

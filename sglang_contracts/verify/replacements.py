@@ -41,6 +41,8 @@ class Replacements(Forms):
             forward: Whether it was lost; otherwise it is not there yet, and only the very same
                 thing in another place is an answer.
         """
+        if not forward and self._is_nowhere(written, found, new):
+            return None
         key = ("symbol", written, old, new)
         if key not in self._held:
             self._held[key] = self._of_symbol(written, found, old, new, forward)
@@ -72,10 +74,10 @@ class Replacements(Forms):
             return used
         return self._similar_top(module, name, found, before, after)
 
-    def is_nowhere(self, written: str, found: Symbol | None, release: str) -> bool:
+    def _is_nowhere(self, written: str, found: Symbol | None, release: str) -> bool:
         """Whether a release has nothing in place of a name that it does not have yet.
 
-        See :meth:`of_symbol` for the arguments; it is asked of each release before one that has it.
+        It is asked of each release before one that has it: nearly always there is nothing.
         """
         if self.contract(written, release) is not None:
             return False

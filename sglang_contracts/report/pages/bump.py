@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from sglang_contracts.report.merge import merged
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import Paint, plural, wrapped
 from sglang_contracts.report.text import findings_lines, note_lines
@@ -49,7 +50,9 @@ def text(report: Report, options: Options) -> str:
         )
     if not facts["plugins"]:
         lines.append("no plugin was checked: name one, or run it beside one with settings")
-    return "\n".join([*lines, *findings_lines(report, options), *note_lines(report, options)])
+    return "\n".join(
+        [*lines, *findings_lines(report, options, merged(report)), *note_lines(report, options)]
+    )
 
 
 def _counts(differences: Sequence[Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sglang_contracts.report.advice import advice_for, advice_of
+from sglang_contracts.report.merge import merged
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import VERDICT_STYLE, Paint, plural, wrapped
 from sglang_contracts.report.text import findings_lines, note_lines
@@ -56,7 +57,7 @@ def text(report: Report, options: Options) -> str:
     for number, step in enumerate(steps(edits), 1):
         lines += _step(number, step, advice_of(step[0], advice), options)
     if not edits or options.verbose:
-        lines += findings_lines(report, options)
+        lines += findings_lines(report, options, merged(report))
     needless = report.facts.get("needless")
     if isinstance(needless, list) and needless:
         lines += ["", paint("needless from there on:", "bold")]

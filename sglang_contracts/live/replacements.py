@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sglang_contracts.live.stand_in_module import StandInModule
 from sglang_contracts.live.standins import UNCOMPILED
 
 
@@ -39,9 +40,7 @@ def _cpp_extension(module: Any) -> None:
 
     def load(name: str, *args: Any, **kwargs: Any) -> Any:
         if name in UNCOMPILED:
-            from sglang_contracts.live import shim
-
-            return shim.StandInModule(name)
+            return StandInModule(name)
         return real(name, *args, **kwargs)
 
     module.load = load

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from sglang_contracts.live import replacements, shim, standins
+from sglang_contracts.live import replacements, shim, stand_in_module, standins
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -38,8 +38,8 @@ def out(result):
 def test_an_unguarded_import_gets_a_stand_in(tmp_path):
     code = """
         import sglang.kernels
-        from sglang_contracts.live import shim
-        print(sglang.kernels.Base.__name__, shim.log.stood_in["flashinfer"])
+        from sglang_contracts.live import stand_in_module
+        print(sglang.kernels.Base.__name__, stand_in_module.log.stood_in["flashinfer"])
     """
     kernels = "from flashinfer.norm import Base\nclass Mine(Base): ...\nx: Base | None = None\n"
     printed = out(run(tmp_path, code, kernels=kernels))
@@ -140,9 +140,9 @@ def test_a_listed_extension_is_not_compiled_but_stood_in_for():
     replacements.PATCHES["torch.utils.cpp_extension"][0](patched := CppExtension())
     tree = patched.load("radix_tree_cpp", sources=["missing.cpp"])
     assert tree.RadixTree.__name__ == "RadixTree"
-    with pytest.raises(shim.StandInCallError, match="off unless asked for"):
+    with pytest.raises(stand_in_module.StandInCallError, match="off unless asked for"):
         tree.RadixTree(16)
-    shim.log.called.clear()
+    stand_in_module.log.called.clear()
 
 
 def test_another_extension_is_compiled():

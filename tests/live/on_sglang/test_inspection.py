@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from sglang_contracts.contract import load_contracts
-from sglang_contracts.live import inspection, shim
+from sglang_contracts.live import inspection, stand_in_module
 from sglang_contracts.surface import load_catalog
 
 
@@ -46,4 +46,4 @@ def test_a_wrong_record_is_noticed(surface, modules):
 
 def test_nothing_stood_in_for_was_called_while_importing(modules):
     assert modules
-    assert shim.log.called == []
+    assert stand_in_module.log.called == []

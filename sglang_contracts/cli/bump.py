@@ -11,7 +11,7 @@ from sglang_contracts.cli import options
 
 if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog
-    from sglang_contracts.verify.finding import Finding, Report
+    from sglang_contracts.verify.findings.finding import Finding, Report
 
 
 @click.command(
@@ -51,10 +51,10 @@ def command(
     from sglang_contracts.cli.recording import record_one
     from sglang_contracts.contract import load_contracts
     from sglang_contracts.surface import load_catalog
-    from sglang_contracts.verify.contracts import verify_contracts
-    from sglang_contracts.verify.difference import diff
-    from sglang_contracts.verify.finding import ReleaseReport, Report, Severity, Verdict
-    from sglang_contracts.verify.selection import exit_code
+    from sglang_contracts.verify.clauses.diff import diff
+    from sglang_contracts.verify.clauses.verify_clauses import verify_contracts
+    from sglang_contracts.verify.findings.finding import ReleaseReport, Report, Severity, Verdict
+    from sglang_contracts.verify.findings.policy import exit_code
 
     recorded = record_one(release, options.catalog(), folder=into, quiet=output.quiet)
     catalog = load_catalog(into) if into is not None else options.catalog()
@@ -116,7 +116,7 @@ def _check(name: str, catalog: Catalog, release: str) -> tuple[str, Report]:
     """One plugin against the release, with its own settings."""
     from sglang_contracts.cli.check import policy_of
     from sglang_contracts.cli.target import open_target
-    from sglang_contracts.verify.selection import select
+    from sglang_contracts.verify.findings.policy import select
 
     target = open_target(name)
     report = target.check(catalog, [release])

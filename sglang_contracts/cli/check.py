@@ -12,9 +12,9 @@ from sglang_contracts.cli import options
 from sglang_contracts.cli.target import Target, open_target, rule_names
 
 if TYPE_CHECKING:
-    from sglang_contracts.verify.baseline import Baseline
-    from sglang_contracts.verify.finding import ReleaseReport, Report
-    from sglang_contracts.verify.selection import Policy
+    from sglang_contracts.verify.findings.baseline import Baseline
+    from sglang_contracts.verify.findings.finding import ReleaseReport, Report
+    from sglang_contracts.verify.findings.policy import Policy
 
 
 @click.command(
@@ -73,8 +73,8 @@ def command(
     from sglang_contracts.cli.index import index_notes
     from sglang_contracts.cli.progress import working
     from sglang_contracts.cli.recording import record_missing
-    from sglang_contracts.verify.releases import find_release, select_releases
-    from sglang_contracts.verify.selection import select
+    from sglang_contracts.verify.commands.releases import find_release, select_releases
+    from sglang_contracts.verify.findings.policy import select
 
     target = open_target(plugin, exclude, config)
     catalog = record_missing(exact, options.catalog(), may_record, output.quiet)
@@ -128,7 +128,7 @@ def _policy(
 
 def policy_of(target: Target, **others: Any) -> Policy:
     """The policy of a plugin's settings and comments, and what else is given."""
-    from sglang_contracts.verify.selection import Policy
+    from sglang_contracts.verify.findings.policy import Policy
 
     return Policy(
         accept=target.settings.accept,
@@ -142,7 +142,7 @@ def policy_of(target: Target, **others: Any) -> Policy:
 def _entries(path: Path | None) -> Any:
     if path is None:
         return None
-    from sglang_contracts.verify.baseline import load_baseline
+    from sglang_contracts.verify.findings.baseline import load_baseline
 
     baseline: Baseline = load_baseline(path)
     return baseline.entries
@@ -154,8 +154,8 @@ def _write_baseline(path: Path, report: Report, policy: Policy) -> int:
 
     from sglang_contracts import __version__
     from sglang_contracts.cli.console import write_file
-    from sglang_contracts.verify.baseline import baseline_of, baseline_text
-    from sglang_contracts.verify.selection import select
+    from sglang_contracts.verify.findings.baseline import baseline_of, baseline_text
+    from sglang_contracts.verify.findings.policy import select
 
     judged = select(report, dataclasses.replace(policy, baseline=None, only_new=False))
     baseline = baseline_of(judged.report, f"sglang-contracts {__version__}")

@@ -44,8 +44,8 @@ def command(
 
     from sglang_contracts.cli.progress import working
     from sglang_contracts.contract import load_contracts, select
-    from sglang_contracts.verify.difference import diff
-    from sglang_contracts.verify.releases import find_release
+    from sglang_contracts.verify.clauses.diff import diff
+    from sglang_contracts.verify.commands.releases import find_release
 
     contracts = select(load_contracts(), contract_ids)
     catalog = options.catalog()

@@ -27,8 +27,8 @@ def command(what: str | None, listing: bool, output: options.Output) -> int:
     """
     from sglang_contracts.contract import load_contracts
     from sglang_contracts.report.rules import rule_page, rule_pages
-    from sglang_contracts.verify.explanation import explain
-    from sglang_contracts.verify.finding import Report
+    from sglang_contracts.verify.clauses.explain import explain
+    from sglang_contracts.verify.findings.finding import Report
 
     pages = rule_pages()
     if listing or what is None:

@@ -15,7 +15,7 @@ from sglang_contracts.errors import ContractsError
 
 if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog
-    from sglang_contracts.verify.finding import Note
+    from sglang_contracts.verify.findings.finding import Note
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ def index_notes(catalog: Catalog, online: bool, quiet: bool) -> tuple[Note, ...]
     Without ``online`` only what is remembered counts: a static command never needs a network.
     """
     from sglang_contracts.cli.progress import working
-    from sglang_contracts.verify.finding import Note
+    from sglang_contracts.verify.findings.finding import Note
 
     notes = [
         Note(f"{error.message}: nothing is known of that release", hint=error.hint)

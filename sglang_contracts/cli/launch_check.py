@@ -56,8 +56,8 @@ def command(
     import msgspec
 
     from sglang_contracts.verify import launch_check
-    from sglang_contracts.verify.releases import select_releases
-    from sglang_contracts.verify.selection import exit_code
+    from sglang_contracts.verify.commands.releases import select_releases
+    from sglang_contracts.verify.findings.policy import exit_code
 
     catalog = options.catalog()
     newest = () if exact or specifiers else catalog.releases[-1:]

@@ -13,7 +13,7 @@ from sglang_contracts.cli.check import policy_of
 from sglang_contracts.cli.target import open_target
 
 if TYPE_CHECKING:
-    from sglang_contracts.verify.finding import Note, Report
+    from sglang_contracts.verify.findings.finding import Note, Report
 
 
 @click.command(
@@ -59,9 +59,9 @@ def command(
     from sglang_contracts.cli.progress import working
     from sglang_contracts.cli.recording import record_missing
     from sglang_contracts.report import render
-    from sglang_contracts.verify.compatibility import with_range
-    from sglang_contracts.verify.releases import select_releases
-    from sglang_contracts.verify.selection import select
+    from sglang_contracts.verify.commands.compatible_range import with_range
+    from sglang_contracts.verify.commands.releases import select_releases
+    from sglang_contracts.verify.findings.policy import select
 
     target = open_target(plugin, exclude, config)
     catalog = record_missing(exact, options.catalog(), may_record, output.quiet)
@@ -94,7 +94,7 @@ def _claims(report: Report, supported: str) -> tuple[Note, ...]:
     """That the settings claim releases which are not compatible."""
     from packaging.specifiers import SpecifierSet
 
-    from sglang_contracts.verify.finding import Note, Verdict
+    from sglang_contracts.verify.findings.finding import Note, Verdict
 
     if not supported:
         return ()

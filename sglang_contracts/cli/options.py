@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog
-    from sglang_contracts.verify.finding import Report
+    from sglang_contracts.verify.findings.finding import Report
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -44,7 +44,7 @@ def command(
     from sglang_contracts import paths
     from sglang_contracts.cli.recording import record_one, update_roster
     from sglang_contracts.errors import ContractsError
-    from sglang_contracts.verify.finding import Note, Report
+    from sglang_contracts.verify.findings.finding import Note, Report
 
     if shipped and into is not None:
         raise click.UsageError("--shipped and --into exclude each other")

@@ -25,7 +25,7 @@ def command(offline: bool, output: options.Output) -> int:
     from sglang_contracts.cli.index import ask_index, beyond, remembered_index
     from sglang_contracts.cli.progress import working
     from sglang_contracts.errors import ContractsError
-    from sglang_contracts.verify.finding import Note, Report
+    from sglang_contracts.verify.findings.finding import Note, Report
 
     catalog = options.catalog()
     notes = []

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sglang_contracts.errors import ContractsError, nearest
-from sglang_contracts.plugin.settings import Settings, find_settings, load_settings
+from sglang_contracts.plugin.reading.settings import Settings, find_settings, load_settings
 
 if TYPE_CHECKING:
-    from sglang_contracts.plugin.comments import Ignore
+    from sglang_contracts.plugin.reading.ignore_comments import Ignore
     from sglang_contracts.surface import Catalog
-    from sglang_contracts.verify.finding import Report
+    from sglang_contracts.verify.findings.finding import Report
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Target:
 
     def ignores(self) -> tuple[Ignore, ...]:
         """The ignore comments in the plugin's source."""
-        from sglang_contracts.plugin.comments import ignores_in
+        from sglang_contracts.plugin.reading.ignore_comments import ignores_in
 
         return ignores_in(self.root, self.exclude)
 

@@ -42,8 +42,8 @@ def command(
     from sglang_contracts.cli.progress import working
     from sglang_contracts.errors import ContractsError
     from sglang_contracts.verify import upgrade_report
-    from sglang_contracts.verify.releases import find_release
-    from sglang_contracts.verify.selection import select
+    from sglang_contracts.verify.commands.releases import find_release
+    from sglang_contracts.verify.findings.policy import select
 
     target = open_target(plugin, exclude, config)
     catalog = options.catalog()

@@ -40,7 +40,7 @@ def command(
     """
     from sglang_contracts.cli.progress import working
     from sglang_contracts.verify import uses_of
-    from sglang_contracts.verify.releases import find_release
+    from sglang_contracts.verify.commands.releases import find_release
 
     target = open_target(plugin, exclude, config)
     catalog = options.catalog()

@@ -61,10 +61,10 @@ def command(
     from sglang_contracts.cli.progress import lines, steps
     from sglang_contracts.contract import load_contracts, select
     from sglang_contracts.errors import ContractsError
-    from sglang_contracts.verify.contracts import verify_contracts
-    from sglang_contracts.verify.finding import Note
-    from sglang_contracts.verify.releases import select_releases
-    from sglang_contracts.verify.selection import exit_code
+    from sglang_contracts.verify.clauses.verify_clauses import verify_contracts
+    from sglang_contracts.verify.commands.releases import select_releases
+    from sglang_contracts.verify.findings.finding import Note
+    from sglang_contracts.verify.findings.policy import exit_code
 
     contracts = select(load_contracts(), contract_ids)
     if not any(contract.clauses for contract in contracts):
@@ -77,7 +77,7 @@ def command(
         progress = bar or (None if output.quiet else lines("verifying"))
         report = verify_contracts(contracts, catalog, releases, progress=progress)
     if propose:
-        from sglang_contracts.verify.propose import write_proposals
+        from sglang_contracts.verify.clauses.propose import write_proposals
 
         proposals = report.facts.get("proposals")
         edited = write_proposals(

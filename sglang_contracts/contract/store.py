@@ -1,6 +1,6 @@
 """All contracts of a folder, fast: parsed once, kept as msgpack in the user's cache.
 
-The cache is keyed by the tool's version, the code that parses and every file's bytes. A corrupt
+The cache is keyed by the digest of the code and every file's bytes. A corrupt
 entry is ignored and written anew; a cache that cannot be written is done without.
 """
 
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from sglang_contracts import __version__, paths
+from sglang_contracts import paths
+from sglang_contracts.code_digest import code_digest
 from sglang_contracts.contract.model import Contract
 from sglang_contracts.errors import ContractsError, nearest
 from sglang_contracts.files import write_atomically
@@ -101,12 +102,7 @@ def select(contracts: tuple[Contract, ...], ids: tuple[str, ...]) -> tuple[Contr
 
 def _key(texts: dict[str, str]) -> str:
     digest = hashlib.sha256(_MARK)
-    digest.update(__version__.encode())
-    here = Path(__file__).parent
-    for name in ("model.py", "load.py", "keys.py"):
-        with suppress(OSError):
-            stat = (here / name).stat()
-            digest.update(f"{name} {stat.st_size} {stat.st_mtime_ns}".encode())
+    digest.update(code_digest().encode())
     for name, text in texts.items():
         data = text.encode()
         digest.update(f"\0{name}\0{len(data)}\0".encode())

@@ -8,11 +8,11 @@ import re
 import sys
 import warnings
 
-from sglang_contracts.plugin.flow import Flow
-from sglang_contracts.plugin.launch import Word, scan_python, scan_text
-from sglang_contracts.plugin.model import File, Guard, Use, UseKind
-from sglang_contracts.plugin.sources import Source, plain_text, python_text
-from sglang_contracts.plugin.unread import names_sglang
+from sglang_contracts.plugin.ir.records import File, Guard, Use, UseKind
+from sglang_contracts.plugin.launch.command_words import Word, scan_python, scan_text
+from sglang_contracts.plugin.reading.files import Source, plain_text, python_text
+from sglang_contracts.plugin.reading.unreadable import names_sglang
+from sglang_contracts.plugin.walk.module import Flow
 
 _DEPTH = 4000
 _UNSTORABLE = re.compile(r"\\[uU]|[0-9A-Fa-f_]{16}")

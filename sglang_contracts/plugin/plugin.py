@@ -10,12 +10,13 @@ from pathlib import Path
 
 import msgspec
 
+from sglang_contracts.code_digest import code_digest
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.files import write_atomically
 from sglang_contracts.paths import cache
 from sglang_contracts.plugin.extract import extract
-from sglang_contracts.plugin.model import EXTRACT_VERSION, File, UseKind
-from sglang_contracts.plugin.sources import Source, Sources, modules_of, read_sources, spelled
+from sglang_contracts.plugin.ir.records import File, UseKind
+from sglang_contracts.plugin.reading.files import Source, Sources, modules_of, read_sources, spelled
 
 
 class Plugin(msgspec.Struct):
@@ -85,7 +86,7 @@ def open_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Opened:
         parts = name.split(".")
         packages.update(".".join(parts[:end]) for end in range(1, len(parts)))
     own_modules = frozenset(each for each in packages if each and each != "sglang")
-    key = hashlib.sha256(repr((EXTRACT_VERSION, sorted(own_modules))).encode())
+    key = hashlib.sha256(repr((code_digest(), sorted(own_modules))).encode())
     total = hashlib.sha256(key.digest() + os.fsencode(sources.path))
     for source in sources.files:
         total.update(_digest(source).encode())

@@ -1,7 +1,8 @@
 """Findings into text: one module a format, and nothing here can change a verdict.
 
-:func:`render` takes a :class:`~sglang_contracts.verify.finding.Report` and the name of a format.
-The sentences are worded in :mod:`sglang_contracts.report.words`; a reporter only arranges them.
+:func:`render` takes a :class:`~sglang_contracts.verify.findings.finding.Report` and the name of a
+format. The sentences are worded in :mod:`sglang_contracts.report.words`; a reporter only arranges
+them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sglang_contracts.report.options import Options
-from sglang_contracts.verify.finding import Note, PluginInfo, ReleaseReport, Report
+from sglang_contracts.verify.findings.finding import Note, PluginInfo, ReleaseReport, Report
 
 __all__ = ["FORMATS", "SHORT_FORMATS", "Options", "render"]
 

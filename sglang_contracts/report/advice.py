@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sglang_contracts.report.words import fix
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.findings.finding import Report
 
 
 def advice_for(report: Report) -> dict[tuple[str, str], str]:

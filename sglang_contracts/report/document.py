@@ -9,7 +9,7 @@ from sglang_contracts import __version__
 from sglang_contracts.report.merge import order
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.words import message
-from sglang_contracts.verify.finding import Finding, Location, Note, Report
+from sglang_contracts.verify.findings.finding import Finding, Location, Note, Report
 
 SCHEMA = 1
 """Raised only when a reader of the old form could be misled; new keys do not raise it."""

@@ -8,7 +8,13 @@ import xml.etree.ElementTree as ET
 from sglang_contracts.report.merge import order
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.words import message
-from sglang_contracts.verify.finding import Finding, ReleaseReport, Report, Severity, Verdict
+from sglang_contracts.verify.findings.finding import (
+    Finding,
+    ReleaseReport,
+    Report,
+    Severity,
+    Verdict,
+)
 
 # What XML 1.0 cannot hold at all, not even as a reference.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -10,7 +10,7 @@ from sglang_contracts.report.merge import Merged, by_file, counts, first_break, 
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import plural
 from sglang_contracts.report.words import evidence, fix, no_range, since, what
-from sglang_contracts.verify.finding import Report, Severity, Verdict
+from sglang_contracts.verify.findings.finding import Report, Severity, Verdict
 
 _MARKS = {Verdict.BROKEN: "❌", Verdict.UNKNOWN: "❔", Verdict.COMPATIBLE: "✅"}
 _OWN_PAGE = frozenset({"bump", "diff", "explain", "record", "releases", "uses"})

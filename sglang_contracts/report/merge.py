@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sglang_contracts.verify.finding import (
+from sglang_contracts.verify.findings.finding import (
     Finding,
     Location,
     ReleaseReport,

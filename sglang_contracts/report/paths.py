@@ -7,7 +7,7 @@ import posixpath
 from pathlib import Path
 
 from sglang_contracts.report.options import Options
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.findings.finding import Report
 
 
 def prefix(report: Report, options: Options) -> str:

@@ -12,7 +12,7 @@ from sglang_contracts.report.merge import Merged, merged, spans
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.paths import joined, prefix
 from sglang_contracts.report.words import message
-from sglang_contracts.verify.finding import Location, Report, Severity
+from sglang_contracts.verify.findings.finding import Location, Report, Severity
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 

@@ -16,7 +16,7 @@ from sglang_contracts.report.style import (
     wrapped,
 )
 from sglang_contracts.report.words import evidence, fix, printable, since, what
-from sglang_contracts.verify.finding import Report, Severity, Verdict
+from sglang_contracts.verify.findings.finding import Report, Severity, Verdict
 
 _OWN_PAGE = frozenset(
     {"bump", "diff", "explain", "matrix", "record", "releases", "upgrade", "uses", "verify"}

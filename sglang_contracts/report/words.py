@@ -1,7 +1,7 @@
 """The wording of findings: a table of rules, and the short spelling of a symbol.
 
-The engine says facts (:class:`~sglang_contracts.verify.finding.Finding`); this table says them
-to people. A rule that is not in the table is worded by its ``detail``, so that a new rule can
+The engine says facts (:class:`~sglang_contracts.verify.findings.finding.Finding`); this table says
+them to people. A rule that is not in the table is worded by its ``detail``, so that a new rule can
 never crash a report; a test names rules without wording.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sglang_contracts.verify.finding import Finding, Report, Verdict
+from sglang_contracts.verify.findings.finding import Finding, Report, Verdict
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sglang_contracts.plugin.settings import ExpectedFailure
+from sglang_contracts.plugin.reading.settings import ExpectedFailure
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.expected import applies, judged
 from sglang_contracts.suite.registry import Check

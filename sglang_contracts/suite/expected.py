@@ -12,7 +12,7 @@ from packaging.specifiers import SpecifierSet
 from sglang_contracts.errors import ContractsError
 
 if TYPE_CHECKING:
-    from sglang_contracts.plugin.settings import ExpectedFailure
+    from sglang_contracts.plugin.reading.settings import ExpectedFailure
     from sglang_contracts.suite.engine import Result
 
 

@@ -19,7 +19,7 @@ from urllib.request import url2pathname
 import msgspec
 
 from sglang_contracts.errors import ContractsError, nearest
-from sglang_contracts.plugin.settings import Settings, find_settings, load_settings
+from sglang_contracts.plugin.reading.settings import Settings, find_settings, load_settings
 from sglang_contracts.suite.capabilities import Capabilities, parse
 from sglang_contracts.suite.expected import refuse_idle
 from sglang_contracts.suite.violation import is_ctrl_c

@@ -15,7 +15,7 @@ __all__ = ["check_plugin", "launch_check", "matrix_report", "upgrade_report", "u
 def __getattr__(name: str) -> Any:
     """Import the engine when it is first asked for: ``--help`` needs none of it."""
     if name in __all__:
-        from sglang_contracts.verify import uses
+        from sglang_contracts.verify.commands import check as uses
 
         return getattr(uses, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

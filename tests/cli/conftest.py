@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from sglang_contracts.cli import main
-from sglang_contracts.verify import uses
-from sglang_contracts.verify.finding import (
+from sglang_contracts.verify.commands import check as uses
+from sglang_contracts.verify.findings.finding import (
     Finding,
     Location,
     PluginInfo,

@@ -7,8 +7,14 @@ import jsonschema
 import pytest
 
 from sglang_contracts.contract.load import parse_contract
-from sglang_contracts.verify import uses
-from sglang_contracts.verify.finding import Finding, ReleaseReport, Report, Severity, Verdict
+from sglang_contracts.verify.commands import check as uses
+from sglang_contracts.verify.findings.finding import (
+    Finding,
+    ReleaseReport,
+    Report,
+    Severity,
+    Verdict,
+)
 
 from .conftest import RELEASES, SYMBOL, FakeCatalog, answer, lost
 

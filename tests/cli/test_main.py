@@ -15,8 +15,8 @@ from sglang_contracts.cli.group import COMMANDS, cli
 from sglang_contracts.cli.progress import EVERY, lines
 from sglang_contracts.report import FORMATS, SHORT_FORMATS
 from sglang_contracts.report.schema import FACTS
-from sglang_contracts.verify import uses
-from sglang_contracts.verify.finding import ReleaseReport, Report, Verdict
+from sglang_contracts.verify.commands import check as uses
+from sglang_contracts.verify.findings.finding import ReleaseReport, Report, Verdict
 
 
 def test_help_lists_every_command(run):
@@ -108,7 +108,7 @@ def test_verify_shows_progress_without_a_terminal_unless_it_is_to_be_quiet(
             progress(1, 2)
         return Report("verify", tuple(ReleaseReport(r, Verdict.COMPATIBLE) for r in releases))
 
-    monkeypatch.setattr("sglang_contracts.verify.contracts.verify_contracts", verified)
+    monkeypatch.setattr("sglang_contracts.verify.clauses.verify_clauses.verify_contracts", verified)
     monkeypatch.setattr("sglang_contracts.cli.progress.EVERY", 0.0)
     ran = run("verify", *options)
     assert (ran.code, ran.err) == (0, said)

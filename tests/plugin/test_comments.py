@@ -4,7 +4,11 @@ import zipfile
 
 import pytest
 
-from sglang_contracts.plugin.comments import ignores_in, read_ignores, read_line_ignores
+from sglang_contracts.plugin.reading.ignore_comments import (
+    ignores_in,
+    read_ignores,
+    read_line_ignores,
+)
 
 MARK = "# sglang-contracts:"
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from sglang_contracts.plugin.launch import Word, scan_python, scan_text, words
+from sglang_contracts.plugin.launch.command_words import Word, scan_python, scan_text, words
 
 
 def flags(found: list[Word]) -> list[tuple[str, str | None, int]]:

@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.plugin.settings import find_settings, load_settings, parse_settings
+from sglang_contracts.plugin.reading.settings import find_settings, load_settings, parse_settings
 
 FULL = """\
 [project]

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.plugin import load_plugin, sources
-from sglang_contracts.plugin.model import File, UseKind
-from sglang_contracts.plugin.sources import LIMIT, notebook_text, read_sources
-from sglang_contracts.plugin.unread import Search
+from sglang_contracts.plugin import load_plugin
+from sglang_contracts.plugin.ir.records import File, UseKind
+from sglang_contracts.plugin.reading import files as sources
+from sglang_contracts.plugin.reading.files import LIMIT, notebook_text, read_sources
+from sglang_contracts.plugin.reading.unreadable import Search
 
 IMPORT = "from sglang.srt.x import Y\n"
 

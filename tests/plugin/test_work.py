@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from sglang_contracts.plugin.expressions import Expressions
-from sglang_contracts.plugin.flow import Flow
-from sglang_contracts.plugin.model import File
-from sglang_contracts.plugin.texts import Texts
+from sglang_contracts.plugin.ir.records import File
+from sglang_contracts.plugin.walk.expressions import Expressions
+from sglang_contracts.plugin.walk.module import Flow
+from sglang_contracts.plugin.walk.string_constants import Texts
 
 HEAD = """\
 import copy, functools, threading

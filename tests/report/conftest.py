@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sglang_contracts.verify.finding import (
+from sglang_contracts.verify.findings.finding import (
     Finding,
     Location,
     Note,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sglang_contracts.report import FORMATS, Options, render
-from sglang_contracts.verify.finding import (
+from sglang_contracts.verify.findings.finding import (
     Finding,
     Location,
     Note,

@@ -10,7 +10,7 @@ import jsonschema
 
 from sglang_contracts.report import FORMATS, Options, render
 from sglang_contracts.report.words import WORDINGS, message
-from sglang_contracts.verify.finding import PluginInfo, Report, Severity
+from sglang_contracts.verify.findings.finding import PluginInfo, Report, Severity
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "docs" / "schemas"

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from sglang_contracts.report import Options, render, visible
-from sglang_contracts.verify.finding import (
+from sglang_contracts.verify.findings.finding import (
     Finding,
     Location,
     Note,

@@ -4,7 +4,7 @@ import pytest
 
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.pages import verify
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.findings.finding import Report
 
 KEYS = ("seen", "present", "declared", "contradicted", "absent", "modes")
 

@@ -2,7 +2,7 @@ import datetime
 
 import pytest
 
-from sglang_contracts.plugin.settings import ExpectedFailure
+from sglang_contracts.plugin.reading.settings import ExpectedFailure
 from sglang_contracts.suite.capabilities import parse
 from sglang_contracts.suite.context import PROFILES, Context
 from sglang_contracts.suite.engine import run_check

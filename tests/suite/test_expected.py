@@ -3,7 +3,7 @@
 import pytest
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.plugin.settings import ExpectedFailure
+from sglang_contracts.plugin.reading.settings import ExpectedFailure
 from sglang_contracts.suite.engine import Result
 from sglang_contracts.suite.expected import applies, judged, refuse_idle
 

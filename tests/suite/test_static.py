@@ -2,7 +2,7 @@ import pytest
 
 from sglang_contracts.suite.checks.static import _everything_was_read
 from sglang_contracts.suite.violation import Violation
-from sglang_contracts.verify.finding import Note, Report
+from sglang_contracts.verify.findings.finding import Note, Report
 
 
 def test_a_note_that_only_asks_for_something_fails_no_plugin():

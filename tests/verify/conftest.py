@@ -16,7 +16,7 @@ from sglang_contracts.contract import Contract, load_contract
 from sglang_contracts.surface import Catalog
 from sglang_contracts.surface.record import record
 from sglang_contracts.verify import check_plugin
-from sglang_contracts.verify.finding import Finding, Severity
+from sglang_contracts.verify.findings.finding import Finding, Severity
 
 
 def _imaginary() -> ModuleType:

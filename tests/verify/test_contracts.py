@@ -13,9 +13,14 @@ from sglang_contracts.contract.model import Kind, Replacement, Variant
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.surface.spelling import look_up
-from sglang_contracts.verify.contracts import CHECKED, Facts, check_clause, verify_contracts
-from sglang_contracts.verify.mining import obligations
-from sglang_contracts.verify.propose import write_proposals
+from sglang_contracts.verify.clauses.mining import obligations
+from sglang_contracts.verify.clauses.propose import write_proposals
+from sglang_contracts.verify.clauses.verify_clauses import (
+    CHECKED,
+    Facts,
+    check_clause,
+    verify_contracts,
+)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from sglang_contracts.contract import load_contracts
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin
-from sglang_contracts.verify.finding import Finding, Severity
+from sglang_contracts.verify.findings.finding import Finding, Severity
 
 
 def findings(tmp_path: Path, text: str, release: str) -> dict[str, Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sglang_contracts.verify.finding import Finding
+from sglang_contracts.verify.findings.finding import Finding
 
 CheckText = Callable[[str], dict[str, list[Finding]]]
 

@@ -9,8 +9,8 @@ from sglang_contracts.report import render
 from sglang_contracts.report.document import frame
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin, upgrade_report
-from sglang_contracts.verify.compatibility import with_range
-from sglang_contracts.verify.finding import Verdict
+from sglang_contracts.verify.commands.compatible_range import with_range
+from sglang_contracts.verify.findings.finding import Verdict
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin
-from sglang_contracts.verify.finding import Severity
+from sglang_contracts.verify.findings.finding import Severity
 
 SOURCE = Path(__file__).with_name("kunlun_like.py")
 FIELD = "sglang.srt.model_executor.forward_batch_info:ForwardBatch.token_to_kv_pool"

@@ -11,7 +11,7 @@ import pytest
 from sglang_contracts.surface import Catalog
 from sglang_contracts.surface.model import Class
 from sglang_contracts.surface.record import record
-from sglang_contracts.verify.lens import Lens
+from sglang_contracts.verify.answers.lens import Lens
 
 POOL = "sglang.srt.pool"
 USER = "sglang.srt.user"

@@ -3,7 +3,7 @@
 import pytest
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.verify.releases import find_release, newest_minors, select_releases
+from sglang_contracts.verify.commands.releases import find_release, newest_minors, select_releases
 
 RECORDED = (
     "0.4.10.post2", "0.5.1", "0.5.2", "0.5.3", "0.5.4", "0.5.5", "0.5.6", "0.5.7", "0.5.8",

@@ -11,7 +11,7 @@ from sglang_contracts.contract import Kind, load_contracts
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Class
-from sglang_contracts.verify.replacements import Replacements
+from sglang_contracts.verify.suggest.replacements import Replacements
 
 
 class Renamed(Surface):

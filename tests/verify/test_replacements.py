@@ -9,7 +9,7 @@ import pytest
 from sglang_contracts.contract import load_contracts
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin
-from sglang_contracts.verify.difference import diff
+from sglang_contracts.verify.clauses.diff import diff
 
 ATTENTION = "sglang.srt.layers.attention"
 EXECUTOR = "sglang.srt.model_executor"

@@ -5,8 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from sglang_contracts.verify.finding import Verdict
-from sglang_contracts.verify.requirement import MAX_EXCLUDED, describe, intervals, requirement
+from sglang_contracts.verify.commands.requirement import (
+    MAX_EXCLUDED,
+    describe,
+    intervals,
+    requirement,
+)
+from sglang_contracts.verify.findings.finding import Verdict
 
 RELEASES = (
     "0.5.2", "0.5.3", "0.5.3.post1", "0.5.4", "0.5.4.post1", "0.5.4.post2", "0.5.5",

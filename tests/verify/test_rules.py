@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sglang_contracts.report.words import WORDINGS
-from sglang_contracts.verify.finding import Finding, Severity
+from sglang_contracts.verify.findings.finding import Finding, Severity
 
 _SPEC = importlib.util.spec_from_file_location(
     "_fixtures", Path(__file__).with_name("imaginary.py")

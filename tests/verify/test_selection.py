@@ -7,17 +7,17 @@ import msgspec
 import pytest
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.plugin.comments import Ignore
-from sglang_contracts.plugin.settings import Accept
-from sglang_contracts.verify.baseline import (
+from sglang_contracts.plugin.reading.ignore_comments import Ignore
+from sglang_contracts.plugin.reading.settings import Accept
+from sglang_contracts.verify.commands.compatible_range import with_range
+from sglang_contracts.verify.findings.baseline import (
     Entry,
     Matcher,
     baseline_of,
     baseline_text,
     load_baseline,
 )
-from sglang_contracts.verify.compatibility import with_range
-from sglang_contracts.verify.finding import (
+from sglang_contracts.verify.findings.finding import (
     Finding,
     Location,
     Note,
@@ -26,7 +26,7 @@ from sglang_contracts.verify.finding import (
     Severity,
     Verdict,
 )
-from sglang_contracts.verify.selection import Policy, exit_code, select
+from sglang_contracts.verify.findings.policy import Policy, exit_code, select
 
 TODAY = datetime.date(2026, 12, 1)
 SYMBOL = "sglang.srt.x:Class.field"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sglang_contracts.surface.model import Parameter, ParameterKind
-from sglang_contracts.verify.signature import Shape, misfit, text
+from sglang_contracts.verify.values.signature_fit import Shape, misfit, text
 
 NAMES = ["a", "b", "c", "d", "e"]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sglang_contracts.verify.spans import last_before, nearest, start
+from sglang_contracts.verify.answers.spans import last_before, nearest, start
 
 STATES = bytes([1, 0, 1, 1, 0])
 

@@ -8,12 +8,12 @@ import pytest
 
 from sglang_contracts.plugin import load_plugin
 from sglang_contracts.surface import Catalog, load_catalog
-from sglang_contracts.verify.candidates import clauses_of
-from sglang_contracts.verify.checks import Checker
-from sglang_contracts.verify.evaluate import Evaluator
-from sglang_contracts.verify.lens import Lens
-from sglang_contracts.verify.timeline import Timeline
-from sglang_contracts.verify.uses import Analysis
+from sglang_contracts.verify.answers.lens import Lens
+from sglang_contracts.verify.clauses.plugin_places import clauses_of
+from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.rules.history import Timeline
+from sglang_contracts.verify.rules.registry import Checker
+from sglang_contracts.verify.values.evaluator import Evaluator
 
 PLUGIN = """
 import sglang

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from sglang_contracts.verify.evaluate import Evaluator
-from sglang_contracts.verify.finding import Finding
-from sglang_contracts.verify.memory import Underway
-from sglang_contracts.verify.values import NOTHING, Value, holding
+from sglang_contracts.verify.answers.memory import Underway
+from sglang_contracts.verify.findings.finding import Finding
+from sglang_contracts.verify.values.evaluator import Evaluator
+from sglang_contracts.verify.values.value import NOTHING, Value, holding
 
 CheckText = Callable[[str], dict[str, list[Finding]]]
 

@@ -9,7 +9,7 @@ import pytest
 
 from sglang_contracts.surface import Catalog, load_catalog
 from sglang_contracts.verify import check_plugin
-from sglang_contracts.verify.finding import Finding, Severity
+from sglang_contracts.verify.findings.finding import Finding, Severity
 
 CheckText = Callable[[str], dict[str, list[Finding]]]
 

@@ -11,7 +11,7 @@ from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import Paint, plural, wrapped
 from sglang_contracts.report.text import findings_lines, note_lines
 from sglang_contracts.report.words import module_of, short
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.findings.finding import Report
 
 _SHOWN = 20
 """Differences listed without --verbose; beyond, the counts are what matters."""

@@ -7,7 +7,7 @@ from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import Paint, plural, wrapped
 from sglang_contracts.report.text import note_lines
 from sglang_contracts.report.words import fix, module_of, printable, short
-from sglang_contracts.verify.finding import Finding, Report
+from sglang_contracts.verify.findings.finding import Finding, Report
 
 _SECTIONS = (
     ("removed", "-", "red"),

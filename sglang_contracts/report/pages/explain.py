@@ -8,7 +8,7 @@ from typing import Any
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import Paint, table, wrapped
 from sglang_contracts.report.words import printable, short
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.findings.finding import Report
 
 Facts = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import VERDICT_STYLE, Paint, plural, wrapped
 from sglang_contracts.report.text import note_lines
 from sglang_contracts.report.words import no_range, short
-from sglang_contracts.verify.finding import Report, Severity
+from sglang_contracts.verify.findings.finding import Report, Severity
 
 
 def text(report: Report, options: Options) -> str:

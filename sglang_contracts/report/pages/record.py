@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.text import note_lines
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.findings.finding import Report
 
 
 def _sentences(report: Report) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import Paint, plural, table, wrapped
 from sglang_contracts.report.text import note_lines
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.findings.finding import Report
 
 
 def _recorded(report: Report) -> list[dict[str, Any]]:

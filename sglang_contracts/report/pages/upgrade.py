@@ -10,7 +10,7 @@ from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import VERDICT_STYLE, Paint, plural, wrapped
 from sglang_contracts.report.text import findings_lines, note_lines
 from sglang_contracts.report.words import printable, short
-from sglang_contracts.verify.finding import Report, Severity
+from sglang_contracts.verify.findings.finding import Report, Severity
 
 
 def edits_of(report: Report) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import Paint, places, plural
 from sglang_contracts.report.text import note_lines
 from sglang_contracts.report.words import module_of, short
-from sglang_contracts.verify.finding import Report
+from sglang_contracts.verify.findings.finding import Report
 
 
 def grouped(report: Report) -> dict[str, list[dict[str, Any]]]:

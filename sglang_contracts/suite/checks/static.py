@@ -11,7 +11,7 @@ from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.violation import Inapplicable, Violation
 
 if TYPE_CHECKING:
-    from sglang_contracts.verify.finding import Report
+    from sglang_contracts.verify.findings.finding import Report
 
 _SHOWN = 12
 
@@ -25,8 +25,8 @@ _SHOWN = 12
 def _resolves(context: Context) -> None:
     from sglang_contracts.surface import load_catalog
     from sglang_contracts.verify import check_plugin
-    from sglang_contracts.verify.finding import Severity
-    from sglang_contracts.verify.selection import Policy, select
+    from sglang_contracts.verify.findings.finding import Severity
+    from sglang_contracts.verify.findings.policy import Policy, select
 
     subject = context.subject
     if subject.root is None:

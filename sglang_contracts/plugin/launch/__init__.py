@@ -1,0 +1,1 @@
+"""Launch commands and environment variables in Python, scripts, YAML and Markdown."""

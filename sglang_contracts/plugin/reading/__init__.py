@@ -1,0 +1,1 @@
+"""A plugin's files, settings and ignore comments, read without importing anything."""

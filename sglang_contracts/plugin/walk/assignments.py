@@ -1,0 +1,149 @@
+"""Assignments: names, attributes, keys and several targets at once."""
+
+from __future__ import annotations
+
+import ast
+
+from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
+from sglang_contracts.plugin.walk import call_arguments as arguments
+from sglang_contracts.plugin.walk import except_clauses as guards
+from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk.scope import BUILTINS, dotted_name
+
+
+def walk_assignment(walk: Conditions, node: ast.Assign) -> None:
+    """``a = b``."""
+    if any(isinstance(each, (ast.Tuple, ast.List)) for each in node.targets):
+        walk.used_at_once(node.value)
+    value = walk.expr(node.value)
+    for target in node.targets:
+        assign(walk, target, value, node.value)
+
+
+def walk_annotated(walk: Conditions, node: ast.AnnAssign) -> None:
+    """``a: T = b``: the annotation says what it is, before the value does."""
+    note = walk.annotation(node.annotation)
+    value = walk.expr(node.value) if node.value is not None else UNKNOWN
+    assign(walk, node.target, note or value, node.value)
+    if note:
+        declare(walk, node.target, note)
+
+
+def declare(walk: Conditions, target: ast.expr, note: int) -> None:
+    """An annotated attribute of an own class is what it is declared to be."""
+    if isinstance(target, ast.Attribute):
+        with walk.silently():
+            base = walk.nodes.table[walk.expr(target.value)]
+        if base[0] in ("self", "ownclass") and base[1] in walk.file.classes:
+            walk.file.classes[base[1]].declared.setdefault(target.attr, note)
+
+
+def walk_augmented(walk: Conditions, node: ast.AugAssign) -> None:
+    """``a += b`` reads and binds."""
+    walk.expr(node.value)
+    with walk.silently():
+        value = walk.expr(node.target)
+    if isinstance(node.target, ast.Attribute):
+        walk.expr(
+            ast.copy_location(
+                ast.Attribute(node.target.value, node.target.attr, ast.Load()), node.target
+            )
+        )
+    assign(walk, node.target, walk.nodes.literal("number") if value else UNKNOWN, None)
+
+
+def assign(walk: Conditions, target: ast.expr, value: int, source: ast.expr | None) -> None:
+    """Bind a target."""
+    _bind(walk, target, value, source)
+    walk.moved()
+
+
+def _bind(walk: Conditions, target: ast.expr, value: int, source: ast.expr | None) -> None:
+    match target:
+        case ast.Name(id=name):
+            walk.bind(name, value)
+            walk.mention(name)
+            walk.scope.dicts.pop(name, None)
+            if source is not None and (walk.is_display(source) or walk.is_alias(source)):
+                walk.scope.constants[name] = source
+            if isinstance(source, ast.Call) and guards.last_name(source.func) == "TypeVar":
+                walk.scope.variables[name] = source
+            keys = arguments.keys_of(walk, source)
+            if keys is not None:
+                walk.scope.dicts[name] = keys
+                walk.scope.set_under.pop(name, None)
+        case ast.Attribute(value=base_expr, attr=attr):
+            base = walk.expr(base_expr)
+            walk.mention(attr)
+            walk.defined.add(attr)
+            key = dotted_name(target)
+            if key:
+                walk.scope.narrowed[key] = value
+            if base == UNKNOWN:
+                name = guards.last_name(base_expr)
+                if not name or name in BUILTINS:
+                    return
+                base = walk.nodes.add("known", name)
+            if walk.nodes.op(base) in ("self", "ownclass"):
+                walk.keep(str(walk.nodes.table[base][1]), attr, value, target.lineno)
+            walk.use(UseKind.WRITE, walk.nodes.add("attr", base, attr), target, value=value)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            unpack(walk, elements, value, source, target)
+        case ast.Subscript(value=base_expr, slice=key_expr):
+            base = walk.expr(base_expr)
+            walk.keyed(target, walk.expr(key_expr), base)
+            if isinstance(base_expr, ast.Name) and base_expr.id in walk.scope.dicts:
+                kept = value
+                if source is not None:
+                    with walk.silently():
+                        kept = walk.argument(source)
+                for key in walk.texts(key_expr):
+                    if key != "*":
+                        walk.scope.dicts[base_expr.id][key] = kept
+                        arguments.set_key(walk, base_expr.id, key)
+            if base == UNKNOWN:
+                return
+            for key in walk.texts(key_expr):
+                if key == "*":
+                    continue
+                walk.use(UseKind.REGISTER, base, target, name=key, value=value)
+        case ast.Starred(value=inner):  # bound in ``unpack``, where its elements are known
+            assign(walk, inner, value, None)
+        case _:
+            walk.expr(target)
+
+
+def unpack(
+    walk: Conditions, elements: list[ast.expr], value: int, source: ast.expr | None, where: ast.AST
+) -> None:
+    """Bind several targets at once."""
+    if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(elements):
+        with walk.silently():
+            values = [walk.expr(each) for each in source.elts]
+        for each, one, text in zip(elements, values, source.elts, strict=True):
+            assign(walk, each, one, text)
+        return
+    star = any(isinstance(each, ast.Starred) for each in elements)
+    if value != UNKNOWN and walk.nodes.op(value) != "tuple":
+        least = len(elements) - 1 if star else len(elements)
+        walk.use(UseKind.UNPACK, value, where, count=-least - 1 if star else least)
+    for position, each in enumerate(elements):
+        one = UNKNOWN
+        if value != UNKNOWN and not star:
+            one = walk.nodes.part(value, position, len(elements))
+        elif value != UNKNOWN and walk.nodes.op(value) != "tuple":
+            one = walk.nodes.add("iter", value)  # of equal elements, or it is unknown
+            if isinstance(each, ast.Starred):
+                one = walk.nodes.add("list", one)
+        assign(walk, each, one, None)
+
+
+def walk_deletion(walk: Conditions, node: ast.Delete) -> None:
+    """A name goes; an attribute has to be there to go."""
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            walk.scope.names.pop(target.id, None)
+        elif isinstance(target, ast.Attribute):
+            base = walk.expr(target.value)
+            if base:
+                walk.use(UseKind.READ, walk.nodes.add("attr", base, target.attr), target)

@@ -1,0 +1,198 @@
+"""What a call is given: its form, spread lists, and dicts that keywords are kept in."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from sglang_contracts.plugin.ir.records import Form, UseKind
+from sglang_contracts.plugin.walk import except_clauses as guards
+from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk.scope import Scope
+
+
+def form(walk: Conditions, node: ast.Call | None = None) -> int:
+    """The form of a call, as an index; arguments are walked."""
+    record = Form()
+    if node is not None:
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                record.star = True
+                known = walk.display(arg.value)
+                walk.expr(arg.value)
+                if isinstance(known, (ast.Tuple, ast.List)) and not any(
+                    isinstance(e, ast.Starred) for e in known.elts
+                ):
+                    spread(walk, record, known.elts)
+                continue
+            value = walk.argument(arg)
+            if not record.star:
+                record.positional.append(value)
+                record.names.append(guards.last_name(arg))
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                value = walk.expr(keyword.value)
+                expand(walk, record, keyword.value)
+            else:
+                walk.mention(keyword.arg)
+                record.keywords[keyword.arg] = walk.argument(keyword.value)
+    return keep_form(walk, record)
+
+
+def keep_form(walk: Conditions, record: Form) -> int:
+    """A form's index; equal ones are one."""
+    key = (
+        tuple(record.positional),
+        tuple(record.names),
+        tuple(record.keywords.items()),
+        record.star,
+        record.double_star,
+    )
+    index = walk.forms.get(key)
+    if index is None:
+        index = walk.forms[key] = len(walk.file.forms)
+        walk.file.forms.append(record)
+    return index
+
+
+def completed(walk: Conditions, callee: int, form: int) -> tuple[int, int]:
+    """A call of a ``partial`` is one of what is inside, with what both are given."""
+    held = walk.nodes.table[callee]
+    while held[0] == "partial":
+        first, rest = walk.file.forms[held[2]], walk.file.forms[form]
+        form = keep_form(
+            walk,
+            Form(
+                [*first.positional, *rest.positional],
+                [*first.names, *rest.names],
+                {**first.keywords, **rest.keywords},
+                first.star or rest.star,
+                first.double_star or rest.double_star,
+            ),
+        )
+        callee = int(held[1])
+        held = walk.nodes.table[callee]
+    return callee, form
+
+
+def spread(walk: Conditions, record: Form, elements: list[ast.expr]) -> None:
+    """``*args`` whose elements stand in a display: they are passed one by one."""
+    record.star = False
+    with walk.silently():
+        for each in elements:
+            record.positional.append(walk.argument(each))
+            record.names.append(guards.last_name(each))
+
+
+def expand(walk: Conditions, record: Form, node: ast.expr) -> None:
+    """``**kwargs`` whose keys stand in a display."""
+    record.double_star = True
+    keys = keys_of(walk, node)
+    set_under: dict[str, int] = {}
+    if keys is None and isinstance(node, ast.Name):
+        keys = known_keys(walk, node.id)
+        set_under = walk.scope.set_under.get(node.id, {})
+    for key, value in (keys or {}).items():
+        if within(walk, set_under.get(key, 0)):
+            record.keywords.setdefault(key, value)
+
+
+def known_keys(walk: Conditions, name: str) -> dict[str, int]:
+    """The keys of the dict that goes by a name, in this scope or one around it."""
+    scope: Scope | None = walk.scope
+    while scope is not None:
+        if name in scope.dicts:
+            return scope.dicts[name]
+        if name in scope.names:
+            break
+        scope = scope.parent
+    return {}
+
+
+def within(walk: Conditions, guard: int) -> bool:
+    """Whether what stands here runs under a guard."""
+    here = walk.guard
+    while here and here != guard:
+        here = walk.file.guards[here].parent
+    return here == guard
+
+
+def optional(walk: Conditions, node: ast.Call, callee: int, form: int) -> None:
+    """``if "x" in taken: kw["x"] = 1`` before ``f(**kw)``: the call as it is then."""
+    names = [
+        keyword.value.id
+        for keyword in node.keywords
+        if keyword.arg is None and isinstance(keyword.value, ast.Name)
+    ]
+    for name in names:
+        keys = known_keys(walk, name)
+        set_under = walk.scope.set_under.get(name, {})
+        for guard in sorted({set_under[key] for key in keys if key in set_under}):
+            if within(walk, guard):
+                continue
+            record = copy.copy(walk.file.forms[form])
+            record.keywords = dict(record.keywords)
+            for key, value in keys.items():
+                if set_under.get(key) == guard:
+                    record.keywords.setdefault(key, value)
+            walk.file.forms.append(record)
+            value = walk.nodes.add("call", callee, len(walk.file.forms) - 1)
+            with walk.under(guard):
+                walk.use(UseKind.CALL, value, node.func)
+
+
+def drop_key(walk: Conditions, name: str, key: str) -> None:
+    """``kw.pop("x")``: gone, or gone under the condition it stands under."""
+    walk.moved()
+    held = walk.scope.dicts.get(name, {})
+    if key not in held:
+        return
+    set_under = walk.scope.set_under.setdefault(name, {})
+    record = walk.file.guards[walk.guard]
+    if walk.guard == set_under.get(key, 0) or record.kind != "if":
+        del held[key]
+        return
+    set_under[key] = walk.where(
+        record.parent,
+        kind="if",
+        condition=record.condition,
+        positive=not record.positive,
+        line=record.line,
+    )
+
+
+def keys_of(walk: Conditions, node: ast.expr | None) -> dict[str, int] | None:
+    """The keyword keys of ``dict(a=…)`` or a display, with the nodes of their values."""
+    keys: dict[str, int] = {}
+    with walk.silently():
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    keys[key.value] = walk.argument(value)
+            return keys
+        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) and (
+            node.func.id == "dict"
+        ):
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    keys[keyword.arg] = walk.argument(keyword.value)
+            return keys
+    return None
+
+
+def update_dict(walk: Conditions, func: ast.Attribute, node: ast.Call) -> None:
+    """``kw.update(a=…)`` adds keys to a dict that flows into a call."""
+    if isinstance(func.value, ast.Name):
+        held = walk.scope.dicts.get(func.value.id)
+        if held is not None:
+            for keyword in node.keywords:
+                if keyword.arg:
+                    with walk.silently():
+                        held[keyword.arg] = walk.argument(keyword.value)
+                    set_key(walk, func.value.id, keyword.arg)
+
+
+def set_key(walk: Conditions, name: str, key: str) -> None:
+    """Remember under which guard a key of a dict was set."""
+    walk.moved()
+    walk.scope.set_under.setdefault(name, {})[key] = walk.guard

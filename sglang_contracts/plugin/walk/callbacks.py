@@ -1,0 +1,146 @@
+"""Functions that something else calls: partials, threads, keys, helpers; modules by their name."""
+
+from __future__ import annotations
+
+import ast
+
+from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
+from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk.scope import DOTTED, ByParameter, OwnCall
+
+
+def named_by_parameter(
+    walk: Conditions, name: ast.expr, base: int, kind: UseKind, value: int = UNKNOWN
+) -> None:
+    """``getattr(cls, name)`` in a helper: what it reads is told where the helper is called."""
+    if walk.quiet or not base or not isinstance(name, ast.Name):
+        return
+    held = walk.nodes.table[walk.expr(name)]
+    if held[0] == "param":
+        sure = walk.guard == walk.file.functions[held[1]].guard
+        if kind is UseKind.ITEM and not sure:
+            return
+        kind = kind if sure else UseKind.PROBE
+        walk.by_parameter.append(ByParameter(held[1], base, held[2], kind, value))
+
+
+def own_call(walk: Conditions, node: ast.Call, callee: int, form: int) -> None:
+    """Remember a call of a function of this file, with the strings it is given."""
+    held = walk.nodes.table[callee]
+    if walk.quiet or held[0] != "ownfunc":
+        return
+    texts: dict[int | str, list[str]] = {}
+    for position, arg in enumerate(node.args):
+        texts[position] = walk.texts(arg)
+    for keyword in node.keywords:
+        if keyword.arg:
+            texts[keyword.arg] = walk.texts(keyword.value)
+    if any(each != ["*"] for each in texts.values()):
+        walk.own_calls.append(OwnCall(held[1], form, texts, node, walk.guard, walk.scope.function))
+
+
+def same_value(walk: Conditions, node: ast.Call, name: str) -> int:
+    """``copy(x)``, ``replace(x, …)``, ``TypeVar("T", bound=X)``: what goes in comes out."""
+    if name == "TypeVar":
+        for keyword in node.keywords:
+            if keyword.arg == "bound":
+                with walk.silently():
+                    return walk.expr(keyword.value)
+    if name not in ("copy", "deepcopy", "replace") or not node.args:
+        return UNKNOWN
+    with walk.silently():
+        if walk.nodes.op(walk.expr(node.func)) != "foreign":
+            return UNKNOWN
+        value = walk.expr(node.args[0])
+    walk.form(node)
+    return value
+
+
+def handed_over(walk: Conditions, node: ast.Call, name: str) -> None:
+    """A function of the plugin that something else calls: a thread, an executor, ``map``."""
+    function: ast.expr | None = None
+    given: list[ast.expr] = []
+    if name in ("Thread", "Process", "Timer"):
+        for keyword in node.keywords:
+            if keyword.arg == "target":
+                function = keyword.value
+            elif keyword.arg == "args" and isinstance(keyword.value, (ast.Tuple, ast.List)):
+                given = keyword.value.elts
+    elif name in ("submit", "to_thread") and node.args:
+        function, given = node.args[0], node.args[1:]
+    elif name == "run_in_executor" and len(node.args) > 1:
+        function, given = node.args[1], node.args[2:]
+    if function is None or not given or isinstance(function, ast.Lambda):
+        return
+    with walk.silently():
+        callee = walk.expr(function)
+        if walk.nodes.op(callee) not in ("ownfunc", "own", "attr"):
+            return
+        form = walk.form(ast.copy_location(ast.Call(function, given, []), node))
+    walk.use(UseKind.CALL, walk.nodes.add("call", callee, form), node)
+
+
+def by_key(walk: Conditions, node: ast.Call, elements: ast.expr | None) -> None:
+    """``key=lambda r: …``: what the function is given are the elements."""
+    for keyword in node.keywords:
+        walk.expr(keyword.value)
+        if keyword.arg == "key" and elements is not None:
+            given_elements(walk, keyword.value, elements)
+
+
+def given_elements(walk: Conditions, function: ast.expr, elements: ast.expr) -> None:
+    """A lambda that is called with each element of something."""
+    if not isinstance(function, ast.Lambda) or not function.args.args:
+        return
+    with walk.silently():
+        value = walk.expr(elements)
+    for scope, _, node, _ in walk.pending:
+        if node is function and value:
+            scope.names[function.args.args[0].arg] = walk.nodes.add("iter", value)
+
+
+def dynamic_import(walk: Conditions, node: ast.Call, name: str) -> int:
+    """``importlib.import_module("sglang…")`` and its kin."""
+    chosen = node.args[0]
+    if isinstance(chosen, ast.IfExp) and walk.condition(chosen.test):
+        ways = [
+            ast.copy_location(ast.Call(node.func, [way, *node.args[1:]], node.keywords), node)
+            for way in (chosen.body, chosen.orelse)
+        ]
+        return walk.expr(ast.copy_location(ast.IfExp(chosen.test, *ways), node))
+    for keyword in node.keywords:
+        walk.expr(keyword.value)
+    texts = walk.texts(node.args[0])
+    with walk.silently():
+        for arg in node.args:
+            walk.expr(arg)
+    found = []
+    for text in texts:
+        if DOTTED.match(text) or text == "sglang":
+            value = walk.nodes.add("dotted", text)
+            held = (
+                walk.scope.constant(node.args[0].id) if isinstance(node.args[0], ast.Name) else None
+            )
+            walk.use(
+                UseKind.DOTTED,
+                value,
+                node,
+                name="probe" if name == "find_spec" else "import",
+                group=getattr(held, "sglang_group", 0),
+            )
+            found.append(value)
+        else:
+            found.append(UNKNOWN)
+    return UNKNOWN if UNKNOWN in found or name == "find_spec" else walk.nodes.union(found)
+
+
+def partial(walk: Conditions, node: ast.Call) -> int:
+    """``functools.partial(f, …)``: part of a call's form."""
+    callee = walk.expr(node.args[0])
+    rest = ast.copy_location(ast.Call(node.func, node.args[1:], node.keywords), node)
+    form = walk.form(rest)
+    if not callee:
+        return UNKNOWN
+    value = walk.nodes.add("partial", callee, form)
+    walk.use(UseKind.CALL, value, node, name="partial")
+    return value

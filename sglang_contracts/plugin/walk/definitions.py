@@ -1,0 +1,399 @@
+# ruff: noqa: N802, N815, D102 - methods are named after the syntax nodes they walk
+"""Imports, functions and classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from sglang_contracts.plugin.ir.records import (
+    UNKNOWN,
+    Function,
+    OwnClass,
+    Parameter,
+    UseKind,
+)
+from sglang_contracts.plugin.walk import except_clauses as guards
+from sglang_contracts.plugin.walk import hooks_and_patches as patches
+from sglang_contracts.plugin.walk.expressions import Expressions
+from sglang_contracts.plugin.walk.scope import BUILTINS, LONGEST_PATH, Scope
+
+_OTHER_FRAMEWORKS = frozenset(
+    {"vllm", "tensorrt_llm", "lmdeploy", "transformers_neuronx", "mlc_llm"}
+)
+
+
+class Definitions(Expressions):
+    """What is imported and defined."""
+
+    def do_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            top = alias.name.partition(".")[0]
+            self.frameworks.add(top) if top in _OTHER_FRAMEWORKS or top == "sglang" else None
+            if len(alias.name) > LONGEST_PATH:
+                continue
+            if top == "sglang" and not self.is_own(alias.name):
+                value = self.nodes.add("import", alias.name, "")
+                self.use(UseKind.IMPORT, value, node)
+                bound = alias.asname or top
+                self.scope.names[bound] = (
+                    value if alias.asname else self.nodes.add("import", "sglang", "")
+                )
+            elif self.is_own(alias.name):
+                target = alias.name if alias.asname else top
+                self.scope.names[alias.asname or top] = self.nodes.add("own", target, "")
+            else:
+                self.scope.names[alias.asname or top] = self.foreign(alias.name, "")
+            self.scope.constants.pop(alias.asname or top, None)
+
+    def foreign(self, module: str, name: str) -> int:
+        """What other libraries bind; only the few that matter have a value."""
+        if module in {"importlib.metadata", "importlib_metadata", "pkg_resources"} and name in {
+            "version",
+            "get_distribution",
+        }:
+            return self.nodes.add("literal", f"{module}.{name}")
+        return self.nodes.add("foreign", module, name)
+
+    def is_own(self, module: str) -> bool:
+        """Whether a dotted module is a file of the plugin."""
+        return module in self.own_modules
+
+    def do_ImportFrom(self, node: ast.ImportFrom) -> None:
+        module = node.module or ""
+        if node.level:
+            parts = self.file.module.split(".")
+            keep = len(parts) - node.level + (1 if self.package else 0)
+            base = ".".join(parts[: max(keep, 0)])
+            module = f"{base}.{module}".strip(".") if module else base
+        if module == "__future__":
+            self.future |= any(alias.name == "annotations" for alias in node.names)
+            return
+        top = module.partition(".")[0]
+        if not node.level and (top in _OTHER_FRAMEWORKS or top == "sglang"):
+            self.frameworks.add(top)
+        own = bool(node.level) or self.is_own(module)
+        upstream = top == "sglang" and not own and len(module) <= LONGEST_PATH
+        for alias in node.names:
+            bound = alias.asname or alias.name
+            if alias.name == "*":
+                if upstream:
+                    self.use(UseKind.IMPORT, self.nodes.add("import", module, ""), node)
+                    self.file.stars.append(":" + module)
+                elif own:
+                    self.file.stars.append(module)
+                continue
+            if upstream:
+                value = self.nodes.add("import", module, alias.name)
+                place = alias if hasattr(alias, "lineno") else node
+                self.use(UseKind.IMPORT, value, place)
+                if self.version_import(module, alias.name):
+                    value = self.nodes.add("version")
+            elif own:
+                value = self.nodes.add("own", module, alias.name)
+            else:
+                value = self.foreign(module, alias.name)
+            self.bind(bound, value)
+
+    def do_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        value = self.define(node, "")
+        self.scope.names[node.name] = value
+        self.scope.constants.pop(node.name, None)
+
+    do_AsyncFunctionDef = do_FunctionDef
+
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> int:
+        """Record a function; its body is walked later."""
+        self.mention(node.name)
+        kind, wrapped, hooks = "", False, []
+        for decorator in node.decorator_list:
+            name = guards.last_name(
+                decorator.func if isinstance(decorator, ast.Call) else decorator
+            )
+            if name == "staticmethod":
+                kind = "static"
+            elif name == "classmethod":
+                kind = "class"
+            elif name in {"property", "cached_property", "abstractproperty"} or name in {
+                "setter",
+                "deleter",
+                "getter",
+            }:
+                kind = "property"
+            elif name in {"overload"}:
+                kind = "overload"
+            elif name not in {
+                "abstractmethod",
+                "override",
+                "torch",
+                "no_grad",
+                "inference_mode",
+                "wraps",
+                "lru_cache",
+                "cache",
+                "final",
+            }:
+                wrapped = True
+            value = self.expr(decorator)
+            if isinstance(decorator, ast.Call):
+                hooks.append((decorator, value))
+        index = self.signature(node, node.args, node.name, owner, kind)
+        record = self.file.functions[index]
+        record.wrapped = wrapped
+        body = [
+            each
+            for each in node.body
+            if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        ]
+        record.stub = len(body) == 1 and isinstance(body[0], ast.Raise)
+        if node.returns is not None:
+            record.annotation = self.annotation(node.returns)
+        value = self.nodes.add("ownfunc", index)
+        for decorator, _ in hooks:
+            if patches.hook(self, decorator, value, decorator=True):
+                record.wrapped = False
+        return value
+
+    def signature(
+        self,
+        node: ast.AST,
+        args: ast.arguments,
+        name: str,
+        owner: str,
+        kind: str,
+    ) -> int:
+        """Make the record of a function and queue its body."""
+        around = self.scope.function
+        prefix = ""
+        if owner:
+            prefix = owner + "."
+        elif around >= 0:
+            prefix = self.file.functions[around].qual + ".<locals>."
+        index = len(self.file.functions)
+        record = Function(
+            prefix + name,
+            getattr(node, "lineno", 1),
+            owner=owner,
+            kind=kind,
+            is_async=isinstance(node, ast.AsyncFunctionDef),
+            guard=self.guard,
+        )
+        self.file.functions.append(record)
+        positional = [*args.posonlyargs, *args.args]
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
+        defaults += args.defaults
+        rows: list[tuple[ast.arg, int, bool]] = []
+        for position, (arg, default) in enumerate(zip(positional, defaults, strict=True)):
+            rows.append((arg, 0 if position < len(args.posonlyargs) else 1, default is not None))
+        if args.vararg:
+            rows.append((args.vararg, 2, True))
+        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            rows.append((arg, 3, default is not None))
+        if args.kwarg:
+            rows.append((args.kwarg, 4, True))
+        for default in [*args.defaults, *args.kw_defaults]:
+            if default is not None:
+                self.expr(default)
+        parent = self.scope
+        scope = Scope(parent, index, owner or (parent.owner if around >= 0 else ""))
+        for position, (arg, number, has_default) in enumerate(rows):
+            note = self.annotation(arg.annotation) if arg.annotation is not None else UNKNOWN
+            record.parameters.append(Parameter(arg.arg, number, has_default, note))
+            if number in (2, 4):
+                scope.names[arg.arg] = UNKNOWN
+            else:
+                scope.names[arg.arg] = self.nodes.add("param", index, position)
+        if owner and record.parameters and kind != "static":
+            first = record.parameters[0].name
+            if record.parameters[0].kind <= 1:
+                special = (
+                    "ownclass"
+                    if kind == "class"
+                    or name
+                    in {
+                        "__new__",
+                        "__init_subclass__",
+                        "__class_getitem__",
+                    }
+                    else "self"
+                )
+                scope.names[first] = self.nodes.add(special, owner)
+                note = record.parameters[0].annotation
+                selves = self.file.classes[owner].selves if owner in self.file.classes else []
+                if note and special == "self" and note not in selves:
+                    selves.append(note)
+        self.pending.append((scope, self.guard, node, index))
+        return index
+
+    def function_body(self, node: ast.AST, index: int) -> None:
+        """Walk a queued body."""
+        self.next_statement()
+        if isinstance(node, ast.Lambda):
+            self.returned(index, self.expr(node.body))
+            return
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        record = self.file.functions[index]
+        names = self.mentioned.setdefault(index, set())
+        names.update(p.name for p in record.parameters)
+        names.update(guards.names_in(node.returns, *(each.annotation for each in _arguments(node))))
+        self.block(node.body)
+
+    def do_ClassDef(self, node: ast.ClassDef) -> None:
+        around = self.scope.owner
+        prefix = around + "." if around and self.scope.function == -2 else ""
+        if not prefix and self.scope.function >= 0:
+            prefix = self.file.functions[self.scope.function].qual + ".<locals>."
+        qual = prefix + node.name
+        record = OwnClass(qual, node.lineno, guard=self.guard)
+        for base in node.bases:
+            target = base.value if isinstance(base, ast.Subscript) else base
+            value = self.expr(target)
+            if isinstance(base, ast.Starred):
+                record.open = True
+            if guards.last_name(target) not in {"object", "ABC", "Generic", "Protocol"}:
+                record.bases.append(value)
+                if value == UNKNOWN and guards.last_name(target) not in BUILTINS:
+                    record.open = True
+        for keyword in node.keywords:
+            self.expr(keyword.value)
+        for decorator in node.decorator_list:
+            self.expr(decorator)
+            if guards.last_name(
+                decorator.func if isinstance(decorator, ast.Call) else decorator
+            ) not in {"dataclass", "final", "runtime_checkable", "total_ordering"}:
+                record.decorated = True
+        if qual in self.file.classes:
+            record.open = True  # two forms, by a condition: what one lacks the other may have
+            for name, values in self.file.classes[qual].attributes.items():
+                record.attributes.setdefault(name, []).extend(values)
+        self.file.classes[qual] = record
+        value = self.nodes.add("ownclass", qual)
+        self.scope.names[node.name] = value
+        self.scope.constants.pop(node.name, None)
+        outer = self.scope
+        # names of a class body are not seen from its methods: the body's own scope hangs beside
+        body = Scope(outer, -2, qual)
+        body.function = outer.function
+        methods = _ClassScope(self, outer, qual, record)
+        methods.walk(node.body)
+        for decorator in node.decorator_list:
+            if isinstance(decorator, ast.Call):
+                patches.hook(self, decorator, value, decorator=True)
+
+
+class _ClassScope:
+    """The body of a class: its statements bind members."""
+
+    def __init__(self, flow: Definitions, outer: Scope, qual: str, record: OwnClass) -> None:
+        self.flow = flow
+        self.outer = outer
+        self.qual = qual
+        self.record = record
+
+    def walk(self, body: Sequence[ast.stmt]) -> None:
+        """Walk the body; functions become methods, names attributes."""
+        flow = self.flow
+        inner = Scope(self.outer, self.outer.function, self.qual)
+        flow.scope = inner
+        self.members(body)
+        flow.scope = self.outer
+
+    def members(self, body: Sequence[ast.stmt]) -> None:
+        flow, record = self.flow, self.record
+        for statement in body:
+            flow.next_statement()
+            match statement:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    self.method(statement)
+                case ast.ClassDef():
+                    before = flow.scope
+                    flow.scope = self.outer
+                    flow.do_ClassDef(statement)
+                    nested = flow.scope.names.pop(statement.name, UNKNOWN)
+                    flow.scope = before
+                    before.names[statement.name] = nested
+                    record.attributes[statement.name] = [nested]
+                    record.lines[statement.name] = statement.lineno
+                case ast.If(test=test, body=inner, orelse=other):
+                    flow.expr(test)
+                    self.members(inner)
+                    self.members(other)
+                case ast.Try(body=inner, handlers=handlers, orelse=other):
+                    self.members(inner)
+                    for handler in handlers:
+                        self.members(handler.body)
+                    self.members(other)
+                case _:
+                    bound = _bound(statement)
+                    before_names = dict(flow.scope.names) if bound is None else {}
+                    flow.statement(statement)
+                    if isinstance(statement, ast.AnnAssign) and isinstance(
+                        statement.target, ast.Name
+                    ):
+                        note = flow.annotation(statement.annotation)
+                        if note:
+                            record.declared.setdefault(statement.target.id, note)
+                    names = flow.scope.names
+                    for name in names if bound is None else bound:
+                        value = names.get(name, -1)
+                        if before_names.get(name, -1) == value:
+                            continue
+                        values = record.attributes.setdefault(name, [])
+                        if value not in values:
+                            values.append(value)
+                        record.lines.setdefault(name, statement.lineno)
+                        flow.defined.add(name)
+                        if flow.nodes.op(value) == "ownfunc":
+                            record.methods.setdefault(name, int(flow.nodes.table[value][1]))
+
+    def method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        flow, record = self.flow, self.record
+        class_scope = flow.scope
+        names = [guards.last_name(d) for d in node.decorator_list]
+        # a method's body sees the names around the class, its decorators those of the body
+        value = self.define(node, class_scope)
+        if any("abstract" in name for name in names):
+            record.abstract = True
+        if node.name in ("__getattr__", "__getattribute__"):
+            record.open = True
+        index = int(flow.nodes.table[value][1])
+        if flow.file.functions[index].kind == "overload" and node.name in record.methods:
+            return
+        record.methods[node.name] = index
+        record.lines[node.name] = node.lineno
+        flow.defined.add(node.name)
+        class_scope.names[node.name] = value
+
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> int:
+        flow = self.flow
+        value = flow.define(node, self.qual)
+        # the queued body must not see class-level names as free names
+        queued = flow.pending[-1][0] if flow.pending else None
+        for pending_scope, _, pending_node, _ in reversed(flow.pending):
+            if pending_node is node:
+                queued = pending_scope
+                break
+        if queued is not None and queued.parent is scope:
+            queued.parent = self.outer
+        return value
+
+
+def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
+    """All parameters of a function but those with a star."""
+    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+
+
+def _bound(statement: ast.stmt) -> list[str] | None:
+    """Names that a statement of a class body binds; None where only what it does tells."""
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return None
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    found: dict[str, None] = {}
+    for part in ast.walk(statement):
+        if isinstance(part, ast.NamedExpr):
+            found[part.target.id] = None
+    for target in targets:
+        for part in ast.walk(target):
+            if isinstance(part, ast.Name):
+                found[part.id] = None
+    return list(found)

@@ -1,0 +1,95 @@
+"""Calls that put a function of the plugin in place of one of the release: hooks, patches."""
+
+from __future__ import annotations
+
+import ast
+
+from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
+from sglang_contracts.plugin.walk import except_clauses as guards
+from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk.scope import DOTTED, IDENTIFIER
+
+_HOOK_KINDS = frozenset({"replace", "around", "before", "after"})
+
+
+def registering(walk: Conditions, node: ast.Call, callee: int) -> None:
+    """A call whose first argument is a constant key may register it."""
+    if node.args:
+        for text in walk.texts(node.args[0])[:8]:
+            if text != "*" and len(text) < 60 and not DOTTED.match(text):
+                walk.use(UseKind.REGISTER, callee, node, name=text)
+
+
+def hook(walk: Conditions, node: ast.Call, own: int, decorator: bool) -> bool:
+    """A call that ties a function to a dotted target: hook registration, ``mock.patch``."""
+    targets: list[str] = []
+    for arg in [*node.args[:1], *[k.value for k in node.keywords if k.arg == "target"]]:
+        with walk.silently():
+            targets += [text for text in walk.texts(arg) if DOTTED.match(text)]
+    if not targets:
+        return False
+    name = guards.last_name(node.func)
+    with walk.silently():
+        others = [walk.expr(arg) for arg in node.args[1:]]
+        others += [walk.expr(k.value) for k in node.keywords if k.arg != "target"]
+    kind = ""
+    for arg in [*node.args[1:], *[k.value for k in node.keywords]]:
+        last = guards.last_name(arg).lower()
+        text = (
+            arg.value.lower()
+            if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
+            else last
+        )
+        if text in _HOOK_KINDS:
+            kind = text
+    functions = [value for value in others if value and callable_value(walk, value)]
+    if decorator:
+        functions = [own] if own else []
+    hooky = bool(kind) or "hook" in name.lower() or name in ("patch", "patch_function")
+    if not hooky and not (functions and ("register" in name or "patch" in name)):
+        return False
+    if not kind and name in ("patch", "patch_function"):
+        kind = "replace"
+    if not kind and ("hook" in name.lower() or name == "register"):
+        kind = "after"
+    for target in targets:
+        value = walk.nodes.add("dotted", target)
+        where: ast.AST = node.args[0] if node.args else node
+        if not functions:
+            walk.use(UseKind.HOOK, value, where, name=kind)
+        for function in functions[:1]:
+            walk.use(UseKind.HOOK, value, where, name=kind, value=function)
+            if not walk.quiet:
+                walk.file.bindings.append((function, value, kind))
+    return True
+
+
+def callable_value(walk: Conditions, value: int) -> bool:
+    """Whether a value may be a function or class of the plugin."""
+    return walk.nodes.op(value) in {
+        "ownfunc",
+        "ownclass",
+        "own",
+        "call",
+        "partial",
+        "attr",
+        "wrapped",
+        "import",
+        "tried",
+        "select",
+    }
+
+
+def patch_call(walk: Conditions, node: ast.Call, form: int) -> None:
+    """``patch.object(Class, "name", function)`` and the like."""
+    if guards.last_name(node.func) not in ("object", "setattr", "patch_object", "wrap_method"):
+        return
+    record = walk.file.forms[form]
+    if len(node.args) < 2 or len(record.positional) < 2 or not record.positional[0]:
+        return
+    for name in walk.texts(node.args[1]):
+        if name == "*" or not IDENTIFIER.match(name):
+            continue
+        value = record.positional[2] if len(record.positional) > 2 else UNKNOWN
+        target = walk.nodes.add("attr", record.positional[0], name)
+        walk.use(UseKind.WRITE, target, node, value=value)

@@ -1,0 +1,224 @@
+"""``if``, ``assert`` and ``match``: branches walked apart and joined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from sglang_contracts.plugin.ir.records import UNKNOWN, Chain, UseKind
+from sglang_contracts.plugin.walk import except_clauses as guards
+from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk.scope import dotted_name
+
+
+def chain(walk: Conditions, body: Sequence[ast.stmt], position: int, before: set[str]) -> None:
+    """Remember the branches that begin at a statement, where the release decides them all."""
+    head = body[position]
+    assert isinstance(head, ast.If)
+    branches, rest = [head], head.orelse
+    while len(rest) == 1 and isinstance(rest[0], ast.If):
+        branches.append(rest[0])
+        rest = rest[0].orelse
+    if not rest and len(branches) == 1:
+        if position and continues(body[position - 1], head):
+            return
+        for following in body[position + 1 :]:
+            if not continues(branches[-1], following):
+                break
+            assert isinstance(following, ast.If)
+            branches.append(following)
+    conditions = [walk.condition(each.test) for each in branches]
+    if not all(conditions) or not any(walk.hangs_on_version(each) for each in conditions):
+        return
+    blocks = [each.body for each in branches]
+    names = sorted(set.intersection(*map(guards.binds, blocks)))
+    walk.file.chains.append(
+        Chain(
+            head.lineno,
+            head.col_offset + 1,
+            walk.guard,
+            conditions,
+            [each.lineno for each in branches],
+            bool(rest) or any(guards.leaves(each) for each in blocks),
+            names,
+            all(each in before or walk.scope.find(each) is not None for each in names),
+        )
+    )
+
+
+def continues(one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two ``if``s without another way bind the same names: they are alternatives."""
+    return (
+        isinstance(one, ast.If)
+        and isinstance(other, ast.If)
+        and not one.orelse
+        and not other.orelse
+        and bool(guards.binds(one.body) & guards.binds(other.body))
+    )
+
+
+def walk_if(walk: Conditions, node: ast.If) -> None:
+    """Both branches, each under its condition; what they bind is joined."""
+    if walk.type_checking(node.test):
+        guard = walk.where(walk.guard, kind="typing", line=node.lineno)
+        with walk.under(guard):
+            walk.block(node.body)
+        after = dict(walk.scope.names)
+        walk.block(node.orelse)
+        for name, value in after.items():
+            walk.scope.names[name] = value or walk.scope.names.get(name, UNKNOWN)
+        return
+    condition = walk.condition(node.test)
+    walk.expr(node.test)
+    known = condition != UNKNOWN
+    following = walk.following(node)
+    else_out = (
+        guards.is_way_out(node.orelse)
+        or guards.raises(node.orelse)
+        or guards.leaves_out(node.body, node.orelse or following)
+        or (not node.orelse and guards.leaves(node.body) and guards.is_way_out(following))
+        or (guards.is_answer(node.body) and guards.is_answer(node.orelse or following))
+    )
+    body_out = guards.is_way_out(node.body) or guards.raises(node.body)
+    positive = negative = walk.guard
+    if known:
+        positive = walk.where(
+            walk.guard, kind="if", condition=condition, way_out=else_out, line=node.lineno
+        )
+        negative = walk.where(
+            walk.guard,
+            kind="if",
+            condition=condition,
+            positive=False,
+            way_out=body_out,
+            line=node.lineno,
+        )
+    before = dict(walk.scope.names)
+    narrowed_before = dict(walk.scope.narrowed)
+    constants = dict(walk.scope.constants)
+    with walk.under(positive):
+        walk.narrow(node.test, True)
+        walk.block(node.body)
+    after, narrowed_after = walk.scope.names, walk.scope.narrowed
+    after_constants = walk.scope.constants
+    walk.scope.names = dict(before)
+    walk.scope.narrowed = dict(narrowed_before)
+    walk.scope.constants = dict(constants)
+    with walk.under(negative):
+        walk.narrow(node.test, False)
+        walk.block(node.orelse)
+    if guards.leaves(node.body):
+        # what follows runs only where the condition did not hold
+        if known:
+            walk.guard = negative
+        return
+    if node.orelse and guards.leaves(node.orelse):
+        walk.scope.names, walk.scope.narrowed = after, narrowed_after
+        walk.scope.constants = after_constants
+        if known:
+            walk.guard = positive
+        return
+    other = walk.scope.names
+    joined = {}
+    for name in sorted(set(after) | set(other)):
+        one, two = after.get(name, UNKNOWN), other.get(name, UNKNOWN)
+        if one == two:
+            joined[name] = one
+        elif known and not (two == UNKNOWN and name not in other and name not in before):
+            joined[name] = walk.nodes.add("select", condition, one, two)
+        else:
+            joined[name] = walk.both(one, two)
+            if name not in other and name not in before:
+                joined[name] = one
+    # a parameter narrowed by isinstance is what it was again
+    for name, value in before.items():
+        if after.get(name) in narrow_values(walk, node.test):
+            joined[name] = value
+    walk.scope.names = joined
+    walk.scope.narrowed = {
+        k: v for k, v in walk.scope.narrowed.items() if narrowed_after.get(k) == v
+    }
+    walk.scope.constants = {
+        k: v for k, v in after_constants.items() if walk.scope.constants.get(k) is v
+    }
+
+
+def narrow_values(walk: Conditions, test: ast.expr) -> set[int]:
+    """Nodes that an ``isinstance`` test gives its subject."""
+    found: set[int] = set()
+    for part in test.values if isinstance(test, ast.BoolOp) else [test]:
+        if (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Name)
+            and part.func.id == "isinstance"
+            and len(part.args) == 2
+        ):
+            with walk.silently():
+                found.add(walk.instance_of(part.args[1]))
+    return found - {UNKNOWN}
+
+
+def walk_assert(walk: Conditions, node: ast.Assert) -> None:
+    """What follows runs only where it holds."""
+    condition = walk.condition(node.test)
+    walk.expr(node.test)
+    walk.narrow(node.test, True)
+    asked, kind = walk.nodes.table[condition], UseKind.ITEM
+    if asked[0] == "not":
+        asked, kind = walk.nodes.table[asked[1]], UseKind.REGISTER
+    if asked[0] == "registered":  # it fails where a table lacks the key, or has it already
+        walk.use(kind, asked[1], node, name=asked[2], count=1)
+    if condition:  # what follows runs only where it holds
+        walk.guard = walk.where(walk.guard, kind="if", condition=condition, line=node.lineno)
+
+
+def matched(walk: Conditions, pattern: ast.pattern) -> int:
+    """A value that has matched a pattern."""
+    match pattern:
+        case ast.MatchClass(cls=cls):
+            with walk.silently():
+                return walk.instance_of(cls)
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            return matched(walk, inner)
+        case ast.MatchOr(patterns=patterns):
+            parts = [matched(walk, each) for each in patterns]
+            return UNKNOWN if UNKNOWN in parts else walk.nodes.union(parts)
+    return UNKNOWN
+
+
+def walk_match(walk: Conditions, node: ast.Match) -> None:
+    """Each case on its own; inside it the subject is what the pattern says."""
+    walk.expr(node.subject)
+    before = dict(walk.scope.names)
+    for case in node.cases:
+        walk.scope.names = dict(before)
+        walk.moved()
+        pattern = case.pattern
+        if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+            pattern = pattern.pattern
+        if isinstance(pattern, ast.MatchClass) and isinstance(node.subject, ast.Name):
+            made = walk.expr(pattern.cls)
+            if made:
+                walk.moved()
+                walk.scope.names[node.subject.id] = walk.nodes.add("instance", made)
+        for part in ast.walk(case.pattern):
+            name = getattr(part, "name", None)
+            if isinstance(name, str):
+                walk.bind(name, UNKNOWN)
+            if isinstance(part, ast.MatchValue):
+                walk.expr(part.value)
+            if isinstance(part, ast.MatchClass):
+                walk.expr(part.cls)
+        for part in ast.walk(case.pattern):
+            if isinstance(part, ast.MatchAs) and part.name and part.pattern is not None:
+                walk.bind(part.name, matched(walk, part.pattern))
+        key = dotted_name(node.subject)
+        if key:
+            with walk.silently():
+                walk.narrowed_to(key, matched(walk, case.pattern) or walk.expr(node.subject))
+        if case.guard is not None:
+            walk.expr(case.guard)
+        walk.block(case.body)
+    walk.scope.names = {
+        name: value for name, value in before.items() if walk.scope.names.get(name) == value
+    } | {name: UNKNOWN for name in walk.scope.names if name not in before}

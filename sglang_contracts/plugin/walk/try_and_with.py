@@ -1,0 +1,143 @@
+"""``try`` and ``with``: what catches a failure, and whether there is another way."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from sglang_contracts.plugin.ir.records import UNKNOWN, Attempt
+from sglang_contracts.plugin.walk import except_clauses as guards
+from sglang_contracts.plugin.walk.conditions import Conditions
+
+
+def walk_with(walk: Conditions, node: ast.With | ast.AsyncWith) -> None:
+    """What is entered is bound; ``suppress`` catches as a ``try`` does."""
+    suppressed: list[str] = []
+    for item in node.items:
+        value = walk.expr(item.context_expr)
+        if (
+            isinstance(item.context_expr, ast.Call)
+            and guards.last_name(item.context_expr.func) == "suppress"
+        ):
+            for arg in item.context_expr.args:
+                suppressed += guards.caught(arg)
+        if item.optional_vars is not None:
+            entered = walk.nodes.add("enter", value) if value != UNKNOWN else UNKNOWN
+            walk.assign(item.optional_vars, entered, None)
+    if suppressed:
+        attempt = keep_attempt(walk, Attempt(node.lineno, suppressed))
+        guard = walk.where(walk.guard, kind="try", condition=attempt, line=node.lineno)
+        with walk.under(guard):
+            walk.block(node.body)
+    else:
+        walk.block(node.body)
+
+
+def keep_attempt(walk: Conditions, record: Attempt) -> int:
+    """Keep a ``try``; its number."""
+    walk.file.attempts.append(record)
+    return len(walk.file.attempts) - 1
+
+
+def walk_try(walk: Conditions, node: ast.Try) -> None:
+    """The body under what catches its failure; the handlers where it fails."""
+    if not node.handlers:
+        walk.block(node.body)
+        walk.block(node.finalbody)
+        return
+    names: list[str] = []
+    relevant = [h for h in node.handlers if catches_absence(h)] or node.handlers
+    for handler in node.handlers:
+        names += guards.caught(handler.type)
+    way_out = any(guards.is_way_out(h.body) for h in relevant)
+    index = keep_attempt(
+        walk,
+        Attempt(
+            node.lineno,
+            names,
+            way_out=way_out or later_way_out(walk, node, relevant) or tries_next(walk, node),
+            raises=all(
+                guards.raises(h.body) and not guards.is_way_out(h.body[:-1]) for h in relevant
+            ),
+        ),
+    )
+    before = dict(walk.scope.names)
+    constants = dict(walk.scope.constants)
+    guard = walk.where(walk.guard, kind="try", condition=index, line=node.lineno)
+    with walk.under(guard):
+        walk.block(node.body)
+    went = walk.where(
+        walk.guard, kind="if", condition=walk.nodes.add("went", index), line=node.lineno
+    )
+    with walk.under(went):
+        walk.block(node.orelse)
+    after = dict(walk.scope.names)
+    after_constants = dict(walk.scope.constants)
+    leaves = all(guards.leaves(h.body) for h in node.handlers)
+    outcomes: list[dict[str, int]] = []
+    for handler in node.handlers:
+        walk.scope.names = dict(before)
+        walk.scope.constants = dict(constants)
+        if handler.name:
+            walk.bind(handler.name, UNKNOWN)
+        kind = walk.where(walk.guard, kind="handler", condition=index, line=handler.lineno)
+        with walk.under(kind):
+            if handler.type is not None:
+                with walk.silently():
+                    walk.expr(handler.type)
+            walk.block(handler.body)
+        if not guards.leaves(handler.body) and handler in relevant:
+            outcomes.append(dict(walk.scope.names))
+    walk.scope.constants = after_constants
+    joined = dict(after)
+    for outcome in outcomes[:1]:
+        for name in sorted(set(after) | set(outcome)):
+            one, other = after.get(name, UNKNOWN), outcome.get(name, UNKNOWN)
+            if one != other:
+                joined[name] = walk.nodes.add("tried", index, one, other)
+    walk.scope.names = joined
+    walk.block(node.finalbody)
+    if leaves and not guards.leaves(node.body):
+        walk.guard = went
+    elif guards.leaves([*node.body, *node.orelse]) and not leaves:
+        # what follows runs only where the attempt failed
+        walk.guard = walk.where(
+            walk.guard,
+            kind="if",
+            condition=walk.nodes.add("went", index),
+            positive=False,
+            line=node.lineno,
+        )
+
+
+def catches_absence(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler catches what a missing name raises."""
+    names = set(guards.caught(handler.type))
+    return bool(names & (guards.IMPORT_ERRORS | guards.ATTRIBUTE_ERRORS))
+
+
+def later_way_out(walk: Conditions, node: ast.Try, handlers: Sequence[ast.ExceptHandler]) -> bool:
+    """A handler that passes, where the body returned: what follows is the other way."""
+    if not guards.leaves(node.body) and not (
+        node.body and isinstance(node.body[-1], (ast.Break, ast.Return))
+    ):
+        return False
+    if not isinstance(node.body[-1], ast.Return):
+        return False
+    following = walk.following(node)
+    return bool(following) and guards.is_way_out(following)
+
+
+def tries_next(walk: Conditions, node: ast.Try) -> bool:
+    """A loop over constants whose body tries one: where it fails, the next is the way out."""
+    loop = walk.loops[-1] if walk.loops else None
+    if not isinstance(loop, (ast.For, ast.AsyncFor)) or not isinstance(loop.target, ast.Name):
+        return False
+    choice = walk.scope.constants.get(loop.target.id)
+    if choice is None or not getattr(choice, "sglang_choice", False):
+        return False
+    return len(choice.elts) > 1 and any(  # type: ignore[attr-defined]
+        isinstance(part, ast.Name) and part.id == loop.target.id
+        for statement in node.body
+        for part in ast.walk(statement)
+    )

@@ -1,0 +1,1 @@
+"""Contract clauses against recorded releases, and against what a plugin does."""

@@ -1,0 +1,474 @@
+"""Contract clauses on the plugin itself: changes of meaning, and obligations of its objects.
+
+A change of meaning is reported only to the side that it hits (:class:`~.contract.model.On`); what
+touches the symbol is found as all uses are, by what it resolves to.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sglang_contracts.contract.model import Clause, Kind, On, Role
+from sglang_contracts.plugin.ir.records import File, Form, Function, Use, UseKind
+from sglang_contracts.surface.model import Attribute, ParameterKind
+from sglang_contracts.surface.model import Function as Recorded
+from sglang_contracts.surface.symbol import Symbol
+from sglang_contracts.verify.answers.outcome import OK, UNKNOWN, Outcome, Status
+from sglang_contracts.verify.clauses.argument_handling import asks, delegates, passes_on
+from sglang_contracts.verify.clauses.plugin_places import Candidate, last
+
+if TYPE_CHECKING:
+    from sglang_contracts.verify.rules.registry import Checker
+
+_CALLS = frozenset({UseKind.CALL, UseKind.UNPACK})
+
+
+class Behaviours:
+    """Judges candidates in each release.
+
+    Args:
+        checker: Whose evaluator is asked.
+        clauses: Behaviours and obligations.
+    """
+
+    def __init__(self, checker: Checker, clauses: Sequence[Clause]) -> None:
+        self.checker = checker
+        self.evaluator = checker.evaluator
+        self.lens = checker.lens
+        self.files = checker.files
+        self.clauses = clauses
+        self._keys: set[str] | None = None
+
+    def outcome(self, candidate: Candidate) -> Outcome:
+        """How a candidate fares, were its clause in force in the present release."""
+        clause = self.clauses[candidate.clause]
+        if clause.kind is Kind.OBLIGATION:
+            return self._obligation(candidate, clause)
+        on = clause.on
+        assert on is not None
+        if not self._hits(candidate, clause, on):
+            return UNKNOWN
+        return Outcome(
+            Status.BROKEN,
+            "behaviour",
+            clause.symbols[0] if clause.symbols else on.symbol,
+            name=clause.id,
+            detail="unproven" if self._unproven else "handed-on" if self._handed_on else "",
+            named=self._named,
+        )
+
+    def in_force(self, clause: int, releases: Sequence[str]) -> list[bool]:
+        """In which releases a clause holds."""
+        return [self.clauses[clause].holds_in(release) for release in releases]
+
+    _named = ""
+    _unproven = False
+    """Whether the argument that a clause is about may be of the type it leaves alone."""
+    _handed_on = False
+    """Whether what a clause is about only goes on to somebody else, or comes from there."""
+
+    @functools.cached_property
+    def _mentions(self) -> frozenset[str]:
+        """Names that stand anywhere in the plugin."""
+        return frozenset(name for file in self.files for name in file.mentions.get(-1, ()))
+
+    def _obligation(self, candidate: Candidate, clause: Clause) -> Outcome:
+        """What SGLang reads off the plugin's object, though no base class declares it."""
+        index, qual = candidate.file, candidate.name
+        record = self.files[index].classes[qual]
+        if (
+            record.abstract
+            or record.open
+            or record.decorated
+            or ((index, qual) in self.checker.derived)
+        ):
+            return UNKNOWN
+        bases, complete = self.evaluator.upstream_bases(index, qual)
+        if not bases or not complete:
+            return UNKNOWN
+        owners = [self.lens.parse(each) for each in clause.owner]
+        if not any(owner in self.lens.mro(base) for owner in owners for base in bases if owner):
+            return UNKNOWN
+        if clause.optional:
+            return OK
+        name = clause.name
+        if name in self.checker.own_members(index, qual) or name in self.checker.written:
+            return OK
+        if any(self.lens.member(base, name) or self.lens.is_open(base) for base in bases):
+            return OK
+        symbol = clause.symbols[0] if clause.symbols else f"{clause.owner[0]}.{name}"
+        detail = ""
+        if not clause.called and "__init__" not in record.methods:
+            # Data is set by whoever makes the object: only a class that makes itself surely lacks
+            # it. A plugin that asks for it by the accessor depends on it all the same.
+            detail = "asked-for" if f"get_{name}" in self._mentions else "may-be-set"
+        return Outcome(Status.BROKEN, "obligation", symbol, name=clause.id, detail=detail)
+
+    def _hits(self, candidate: Candidate, clause: Clause, on: On) -> bool:
+        file = self.files[candidate.file]
+        self._named, self._unproven, self._handed_on = "", False, False
+        if on.unless_mentions and self._mentioned(candidate, file, on.unless_mentions):
+            return False
+        if (on.mentions and not self._mentioned(candidate, file, on.mentions)) and (
+            candidate.kind != "class" or not set(on.mentions) & set(file.mentions.get(-1, ()))
+        ):
+            return False
+        if candidate.kind == "class":
+            return self._subclass(candidate, on)
+        if candidate.kind == "method":
+            return self._overrides(candidate, on)
+        use = file.uses[candidate.number]
+        match on.role:
+            case Role.LAUNCHER:
+                return not on.key or use.text == on.key
+            case Role.CALLER:
+                return self._calls(candidate, file, use, on)
+            case Role.REGISTRAR:
+                return self._registers(candidate, file, use, on)
+            case Role.OVERRIDER:
+                return self._replaces(candidate, file, use, on)
+            case Role.WRITER:
+                return use.kind is UseKind.ENVIRONMENT or self._writes(candidate, file, use, on)
+            case Role.READER:
+                return use.kind is UseKind.ENVIRONMENT or self._reads(candidate, file, use, on)
+            case Role.INSPECTOR:
+                if not self._touches(candidate.file, use, on):
+                    return False
+                return not on.text or any(
+                    text in string for text in on.text for string in file.strings
+                )
+            case Role.IMPORTER:
+                return self._touches(candidate.file, use, on)
+        return False
+
+    def _mentioned(self, candidate: Candidate, file: File, names_wanted: Sequence[str]) -> bool:
+        """Whether one of these names stands near the place: in its function, class or module."""
+        wanted = set(names_wanted)
+        if candidate.kind == "method":
+            return bool(wanted & set(file.mentions.get(candidate.number, ())))
+        if candidate.kind == "class":
+            record = file.classes[candidate.name]
+            names: set[str] = set(record.attributes)
+            for method, number in record.methods.items():
+                names.add(method)
+                names.update(file.mentions.get(number, ()))
+            return bool(wanted & names)
+        use = file.uses[candidate.number]
+        place = use.function
+        if use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value:
+            own = self.evaluator.own_function(candidate.file, use.value)
+            if own is not None:
+                return bool(wanted & set(self.files[own[0]].mentions.get(own[1], ())))
+        return bool(wanted & set(file.mentions.get(place if place >= 0 else -1, ())))
+
+    # -- what is touched ---------------------------------------------------------------------------
+
+    def _same(self, found: Symbol | None, wanted: str) -> bool:
+        """Whether something that was found is the symbol, or the same member of a relative."""
+        if found is None:
+            return False
+        target = self.lens.parse(wanted.removesuffix(".__init__"))
+        if target is None:
+            return found.name == wanted or (
+                found.qual == wanted.partition(":")[2] and found.owner is not None
+            )
+        if (found.module, found.qual) == (target.module, target.qual):
+            return True
+        if found.owner is None or target.owner is None:
+            return False
+        if found.qual.rsplit(".", 1)[-1] != target.qual.rsplit(".", 1)[-1]:
+            return False
+        return target.owner in self.lens.mro(found.owner) or found.owner in self.lens.mro(
+            target.owner
+        )
+
+    def _resolved(self, index: int, node: int) -> list[Symbol]:
+        """What a node resolves to, symbols only."""
+        held = self.files[index].nodes[node]
+        found: list[Symbol] = []
+        if held[0] == "attr":
+            value = self.evaluator.value(index, held[1])
+            self._named = value.named or self._named
+            look = self.evaluator.look(value, held[2])
+            found += look.found
+        for each in self.evaluator.value(index, node).alternatives:
+            if each[0] in ("class", "function"):
+                found.append(each[1])
+        if held[0] == "dotted":
+            symbol = self.evaluator.resolve(held[1])
+            if symbol is not None:
+                found.append(symbol)
+        if held[0] == "import" and held[2]:
+            symbol = self.lens.find(held[1], held[2])
+            if symbol is not None:
+                found.append(symbol)
+        return found
+
+    def _touches(self, index: int, use: Use, on: On) -> bool:
+        file = self.files[index]
+        node = use.node
+        if use.kind is UseKind.CALL:
+            held = file.nodes[node]
+            node = held[1]
+        if any(self._same(each, on.symbol) for each in self._resolved(index, node)):
+            return True
+        held = file.nodes[node]
+        return bool(held[0] == "import" and f"{held[1]}:{held[2]}" == on.symbol)
+
+    # -- roles -------------------------------------------------------------------------------------
+
+    def _calls(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+        index = candidate.file
+        if not self._touches(index, use, on):
+            return False
+        node = file.nodes[use.node]
+        form = file.forms[node[2]]
+        if on.argument or on.position >= 0:
+            given = form.keywords.get(on.argument)
+            if given is None and 0 <= on.position < len(form.positional):
+                given = form.positional[on.position]
+            if given is None:
+                return False
+            if on.unless_type:
+                if self._is_a(index, given, form, on):
+                    return False
+                self._unproven = not self.evaluator.value(index, given).alternatives
+        if any(each not in form.keywords for each in on.with_arguments):
+            return False
+        if on.without_arguments:
+            if form.double_star:
+                return False
+            taken = set(form.keywords) | self._by_position(index, node[1], form)
+            if taken & set(on.without_arguments):
+                return False
+        if on.reads and not self._read_after(index, file, use, node, on):
+            return False
+        return not on.unpacks or any(
+            other.kind is UseKind.UNPACK and other.node == use.node and other.count == on.unpacks
+            for other in file.uses
+        )
+
+    def _by_position(self, index: int, callee: int, form: Form) -> set[str]:
+        """Names of the parameters that positional arguments land on."""
+        names: set[str] = set()
+        for symbol in self._resolved(index, callee):
+            if isinstance(symbol.node, Recorded):
+                skip = 1 if symbol.owner is not None else 0
+                positional = [
+                    each.name
+                    for each in symbol.node.parameters[skip:]
+                    if each.kind <= ParameterKind.POSITIONAL
+                ]
+                names.update(positional[: len(form.positional)])
+        return names
+
+    def _is_a(self, index: int, node: int, form: Form, on: On) -> bool:
+        """Whether an argument is of one of the types of which nothing is to be said."""
+        for each in self.evaluator.value(index, node).alternatives:
+            if each[0] in ("object", "own-object"):
+                qual = each[1].qual if each[0] == "object" else str(each[2])
+                if qual.rsplit(".", 1)[-1] in {last(one) for one in on.unless_type}:
+                    return True
+            elif (each[0] == "literal" and each[1] in on.unless_type) or each[0] in on.unless_type:
+                return True
+        types = {last(one) for one in on.unless_type}
+        held = self.files[index].nodes[node]
+        if held[0] == "call":
+            callee = self.files[index].nodes[held[1]]
+            return callee[0] in ("attr", "import", "own", "foreign") and callee[2] in types
+        if held[0] == "attr":  # the release's own text says what it holds
+            look = self.evaluator.look(self.evaluator.value(index, held[1]), held[2])
+            return any(
+                types & set(re.findall(r"\w+", each.node.annotation))
+                for each in look.found
+                if isinstance(each.node, Attribute)
+            )
+        return False
+
+    def _read_after(self, index: int, file: File, use: Use, node: Sequence[int], on: On) -> bool:
+        """Whether one of the attributes is read off what the call concerns."""
+        callee = file.nodes[node[1]]
+        if on.off == "result":
+            off = {use.node}
+        elif on.off == "argument":
+            form = file.forms[node[2]]
+            off = {*form.positional, *form.keywords.values()}
+        else:
+            off = {callee[1]} if callee[0] == "attr" else set()
+        for other in file.uses:
+            if other.kind not in (UseKind.READ, UseKind.PROBE) or other.line < use.line:
+                continue
+            held = file.nodes[other.node]
+            if held[0] == "attr" and held[2] in on.reads and held[1] in off:
+                return other.function == use.function or on.off == "result"
+        return False
+
+    def _registers(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+        if on.key and use.name != on.key:
+            return False
+        if on.without_key:
+            if self._keys is None:
+                self._keys = {
+                    one.name
+                    for each in self.files
+                    for one in each.uses
+                    if one.kind is UseKind.REGISTER
+                }
+            if on.without_key in self._keys:
+                return False
+        bare = on.symbol.partition("[")[0]
+        node = file.nodes[use.node]
+        names = {last(bare)}
+        found = self._resolved(candidate.file, use.node)
+        if (not any(each.name == bare or self._same(each, bare) for each in found)) and (
+            node[0] not in ("import", "attr") or node[2] not in names
+        ):
+            return False
+        if on.requires_parameters or on.lacks_parameters:
+            own = self.evaluator.own_class(candidate.file, use.value) if use.value else None
+            if own is None:
+                return False
+            return self._constructor(own[0], own[1], on)
+        return True
+
+    def _replaces(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+        if not use.value or not self._touches(candidate.file, use, on):
+            return False
+        own = self.evaluator.own_function(candidate.file, use.value)
+        if own is None or asks(self.checker, own[0], own[1], on):
+            return False
+        return self._parameters(self.files[own[0]].functions[own[1]], on, 1)
+
+    def _overrides(self, candidate: Candidate, on: On) -> bool:
+        qual, _, name = candidate.name.rpartition(".")
+        bases, _ = self.evaluator.upstream_bases(candidate.file, qual)
+        found = [self.lens.member(base, name) for base in bases]
+        if not any(self._same(each, on.symbol) for each in found):
+            return False
+        target = self.lens.parse(on.symbol)
+        owner = target.owner if target is not None else None
+        # a class beside the one that a clause speaks of only shares a base with it
+        if owner is not None and not any(owner in self.lens.mro(base) for base in bases):
+            return False
+        file = self.files[candidate.file]
+        record = file.functions[candidate.number]
+        if record.stub or asks(self.checker, candidate.file, candidate.number, on):
+            return False
+        if on.argument or on.position >= 0:
+            self._handed_on = passes_on(file, candidate.number, on.argument)
+        else:
+            self._handed_on = delegates(file, record, name)
+        return self._parameters(record, on, 1)
+
+    def _parameters(self, record: Function, on: On, skip: int) -> bool:
+        names = [each.name for each in record.parameters]
+        own = names[skip:] if names[:1] == ["self"] else names
+        if on.argument or on.position >= 0:
+            at = 0 <= on.position < len(own)
+            if on.argument and on.argument not in own and not at:
+                return False
+            if at and any(each.kind == 2 for each in record.parameters[: on.position + 2]):
+                return False
+        if on.requires_parameters and not any(
+            each.name in on.requires_parameters and not each.has_default
+            for each in record.parameters
+        ):
+            return False
+        if on.lacks_parameters:
+            if any(each.kind == 4 for each in record.parameters):
+                return False
+            if any(each in names for each in on.lacks_parameters):
+                return False
+        return True
+
+    def _subclass(self, candidate: Candidate, on: On) -> bool:
+        index, qual = candidate.file, candidate.name
+        record = self.files[index].classes[qual]
+        bases, _ = self.evaluator.upstream_bases(index, qual)
+        target = self.lens.parse(on.symbol)
+        if target is None or not any(target in self.lens.mro(base) for base in bases):
+            return False
+        members = self.checker.own_members(index, qual)
+        if on.defines and not members & set(on.defines):
+            return False
+        if on.lacks:
+            if members & set(on.lacks) or record.open:
+                return False
+            if any(self._between(base, target, name) for base in bases for name in on.lacks):
+                return False
+            if (index, qual) in self.checker.derived:
+                return False
+        if on.requires_parameters or on.lacks_parameters:
+            return self._constructor(index, qual, on)
+        return True
+
+    def _between(self, base: Symbol, target: Symbol, name: str) -> bool:
+        """Whether a class of SGLang's below a clause's own gives what the clause misses."""
+        found = self.lens.member(base, name)
+        return (
+            found is not None
+            and found.owner is not None
+            and found.owner != target
+            and (target in self.lens.mro(found.owner))
+        )
+
+    def _constructor(self, index: int, qual: str, on: On) -> bool:
+        record = self.files[index].classes.get(qual)
+        if record is None or "__init__" not in record.methods:
+            return False
+        return self._parameters(self.files[index].functions[record.methods["__init__"]], on, 1)
+
+    def _writes(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+        node = file.nodes[use.node]
+        if node[0] != "attr":
+            return False
+        value = self.evaluator.value(candidate.file, node[1])
+        self._named = value.named
+        if "*" in on.writes and any(each[0] == "class" for each in value.alternatives):
+            return False  # ``Class.method = …`` is no write on an object of it
+        base = file.nodes[node[1]]
+        if "*" in on.writes and base[0] == "param" and self._in_making(candidate.file, base[1]):
+            return False
+        if base[0] == "import" and f"{base[1]}:{base[2]}" == on.symbol:  # a module-level object
+            return "*" in on.writes or node[2] in on.writes
+        return self._off(value.alternatives, node[2], on) or self._touches(candidate.file, use, on)
+
+    def _in_making(self, index: int, number: int) -> bool:
+        """Whether a function runs before an object is made: nothing is sealed by then."""
+        for file, target, kind in self.evaluator.bindings.get((index, number), ()):
+            node = self.evaluator.files[file].nodes[target]
+            if kind == "before" and node[-1].endswith(("__post_init__", "__init__")):
+                return True
+        return False
+
+    def _reads(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+        if on.symbol.startswith("flag:"):
+            node = file.nodes[use.node]
+            return not self.evaluator.value(candidate.file, node[1]).alternatives or bool(
+                self.evaluator.value(candidate.file, node[1]).named
+            )
+        node = file.nodes[use.node]
+        value = self.evaluator.value(candidate.file, node[1])
+        self._named = value.named
+        if on.reads:
+            return self._off(value.alternatives, node[2], on)
+        return self._touches(candidate.file, use, on)
+
+    def _off(self, alternatives: Sequence[tuple[object, ...]], attribute: str, on: On) -> bool:
+        """Whether an attribute is on an object of the clause's class (or on its very object)."""
+        bare = on.symbol.removesuffix(".__setattr__").removesuffix(".__init__")
+        target = self.lens.parse(bare)
+        for each in alternatives:
+            symbol = each[1] if each[0] in ("object", "class") else None
+            if not isinstance(symbol, Symbol) or target is None:
+                continue
+            if target.kind == "class" and target in self.lens.mro(symbol):
+                return True
+            if (target.owner is not None and target.qual.endswith(f".{attribute}")) and (
+                target.owner in self.lens.mro(symbol)
+            ):
+                return True
+        return False

@@ -1,0 +1,1 @@
+"""What `check`, `matrix`, `uses`, `upgrade` and `releases` stand on, one module a command."""

@@ -1,0 +1,381 @@
+"""A plugin against releases: the entry points of the static check."""
+
+from __future__ import annotations
+
+import glob
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sglang_contracts.errors import ContractsError
+from sglang_contracts.plugin.ir.records import File, UseKind
+from sglang_contracts.plugin.plugin import Opened, Plugin, load_plugin, open_plugin
+from sglang_contracts.verify.answers.lens import Lens
+from sglang_contracts.verify.clauses.plugin_places import clauses_of
+from sglang_contracts.verify.findings.cache import Result, key_of, load, save
+from sglang_contracts.verify.findings.finding import (
+    Finding,
+    Location,
+    Note,
+    PluginInfo,
+    ReleaseReport,
+    Report,
+    Severity,
+    Verdict,
+)
+from sglang_contracts.verify.findings.merge import merge
+from sglang_contracts.verify.rules.history import Timeline
+from sglang_contracts.verify.rules.judge import Findings
+from sglang_contracts.verify.rules.launch_word_gone import Given, Launches, by_keyword
+from sglang_contracts.verify.rules.registry import Checker
+from sglang_contracts.verify.rules.switch_default_flipped import Defaults
+from sglang_contracts.verify.suggest.call_forms import said_by
+from sglang_contracts.verify.suggest.replacements import Replacements
+from sglang_contracts.verify.values.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from sglang_contracts.contract import Contract
+    from sglang_contracts.surface import Catalog
+
+
+MECHANISM = "sglang.srt.plugins"
+"""Where SGLang loads plugins and their hooks; a release without it runs none of them."""
+
+
+class Analysis:
+    """One plugin over all recorded releases; findings are made when they are asked for."""
+
+    def __init__(
+        self,
+        plugin: Plugin,
+        catalog: Catalog,
+        *,
+        wanted: Sequence[str] | None = None,
+        known_as: Mapping[str, str] | None = None,
+        contracts: Sequence[Contract] | None = None,
+        history: bool = True,
+    ) -> None:
+        self.plugin = plugin
+        self.catalog = catalog
+        self.contracts = _contracts() if contracts is None else tuple(contracts)
+        self.releases = catalog.releases
+        if not self.releases:
+            raise ContractsError("no release is recorded", "sglang-contracts record V records one")
+        evaluator = Evaluator(
+            plugin,
+            Lens(catalog, self.releases[0]),
+            _names(self.contracts, known_as),
+            _distinctive(self.contracts),
+        )
+        indices = None if wanted is None else [self.releases.index(each) for each in wanted]
+        checker = Checker(evaluator, clauses_of(self.contracts))
+        self.timeline = Timeline(checker, self.releases, indices, history)
+        replacements = Replacements(catalog, said_by(self.contracts))
+        self.findings = Findings(self.timeline, replacements)
+        self.launches = Launches(catalog, replacements)
+        self.defaults = Defaults(catalog, plugin.files)
+        self.given = [
+            Given(
+                use.name, use.text if use.count else None, Location(file.path, use.line, use.column)
+            )
+            for file in plugin.files
+            for use in file.uses
+            if use.kind in (UseKind.FLAG, UseKind.ENVIRONMENT)
+        ]
+        self.given += [each for file in plugin.files for each in by_keyword(file)]
+        self._held: dict[int, tuple[Finding, ...]] = {}
+        self._mechanism_files = frozenset(
+            file.path
+            for file in plugin.files
+            for node in file.nodes
+            if node[0] == "import" and (node[1] + ".").startswith(MECHANISM + ".")
+        )
+
+    def at(self, release: str) -> tuple[Finding, ...]:
+        """The findings in one release."""
+        index = self.releases.index(self.catalog.known(release))
+        held = self._held.get(index)
+        if held is None:
+            found = [*self.findings.at(index), *self.launches.at(self.given, index)]
+            found += self.defaults.at(index)
+            if not self.loads(index):
+                found = [self._unloaded(each) for each in found]
+            held = self._held[index] = merge(found)
+        return held
+
+    def loads(self, index: int) -> bool:
+        """Whether a release could load the plugin at all: it has the mechanism the plugin uses."""
+        if not self._mechanism_files:
+            return True
+        return self.catalog.surface(self.releases[index]).has_module(MECHANISM)
+
+    @property
+    def _known(self) -> bool:
+        """Whether all that may use SGLang could be read: unknown is never compatible."""
+        if any(file.unread for file in self.plugin.files):
+            return False
+        python = [file for file in self.plugin.files if file.path.endswith((".py", ".ipynb"))]
+        return not python or any(not file.problem for file in python)
+
+    def _loads(self, release: str) -> bool:
+        return self.loads(self.releases.index(release))
+
+    def _unloaded(self, finding: Finding) -> Finding:
+        """In a release that never runs a file, what is missing for it is a note."""
+        if all(each.file in self._mechanism_files for each in finding.locations):
+            return msgspec.structs.replace(finding, severity=Severity.NOTE)
+        return finding
+
+    def report(self, command: str, releases: Sequence[str], **facts: object) -> Report:
+        """The report of a command."""
+        return Report(
+            command,
+            tuple(
+                _release(release, self.at(release), self._known and self._loads(release))
+                for release in releases
+            ),
+            PluginInfo(self.plugin.name, self.plugin.version, self.plugin.path),
+            (*self.notes(), *_unloaded_note([r for r in releases if not self._loads(r)])),
+            {"files": len(self.plugin.files), "uses": self.plugin.uses, **facts},
+        )
+
+    def notes(self) -> tuple[Note, ...]:
+        """Files that were skipped, or read in part."""
+        alone = len(self.plugin.files) == 1
+        return tuple(_skipped(file, alone) for file in self.plugin.files if file.problem)
+
+
+def _skipped(file: File, alone: bool) -> Note:
+    """That a file was skipped; and where it may use SGLang what follows, and what to do."""
+    place = Location(file.path, file.problem_line) if file.problem_line else None
+    text = f"{file.path} was skipped: {file.problem}"
+    if not file.unread:
+        return Note(text, place)
+    without = shlex.quote(glob.escape(file.path))
+    return Note(
+        f"{text}; it may use SGLang, so that no release is known to be compatible",
+        place,
+        "mend it" if alone else f"mend it, or leave it out with --exclude {without}",
+        unread=file.path,
+    )
+
+
+def _release(release: str, findings: tuple[Finding, ...], known: bool = True) -> ReleaseReport:
+    verdict = Verdict.COMPATIBLE if known else Verdict.UNKNOWN
+    if any(each.severity is Severity.ERROR for each in findings):
+        verdict = Verdict.BROKEN
+    return ReleaseReport(release, verdict, findings, known)
+
+
+def _unloaded_note(never: Sequence[str]) -> tuple[Note, ...]:
+    """Why a verdict is unknown: a release that never loads the plugin shows nothing."""
+    if not never:
+        return ()
+    span = never[0] if len(never) == 1 else f"{never[0]} ... {never[-1]}"
+    return (
+        Note(
+            f"{MECHANISM} is not in SGLang {span}: it never loads the plugin, so that nothing "
+            "is known of it there"
+        ),
+    )
+
+
+def _contracts() -> tuple[Contract, ...]:
+    from sglang_contracts.contract import load_contracts
+
+    return load_contracts()
+
+
+def _names(
+    contracts: Sequence[Contract], known_as: Mapping[str, str] | None
+) -> dict[str, tuple[str, ...]]:
+    """Conventional names: those of contracts, and the plugin's own, which win."""
+    from sglang_contracts.contract.model import known_names
+
+    names = dict(known_names(tuple(contracts)))
+    names.update({name: (spelling,) for name, spelling in (known_as or {}).items()})
+    return names
+
+
+def _distinctive(contracts: Sequence[Contract]) -> dict[str, tuple[str, ...]]:
+    """Attributes whose name alone tells what is meant."""
+    return {
+        clause.name: clause.owner
+        for contract in contracts
+        for clause in contract.clauses
+        if clause.distinctive
+    }
+
+
+def check_plugin(
+    root: Path | str,
+    catalog: Catalog,
+    releases: Sequence[str],
+    *,
+    exclude: Sequence[str] = (),
+    known_as: Mapping[str, str] | None = None,
+    contracts: Sequence[Contract] | None = None,
+) -> Report:
+    """What a plugin relies on, held against releases.
+
+    Args:
+        root: A source tree, a ``.py`` file, a wheel, or the name of an installed distribution.
+        catalog: The recorded releases; all of them serve as history.
+        releases: Those to report on, in the order of the report.
+        exclude: Globs, relative to the root, of files to leave out.
+        known_as: Further conventional names of objects: name -> ``module:Class``.
+        contracts: The contracts whose notes, names and obligations count; None: those shipped.
+
+    Returns:
+        One :class:`ReleaseReport` a release. ``facts`` has ``files`` and ``uses`` (counts).
+
+    Raises:
+        ContractsError: Nothing to check there, or an unknown release.
+    """
+    known = [catalog.known(release) for release in releases]
+    opened = open_plugin(root, exclude)
+    if contracts is not None:
+        analysis = Analysis(
+            opened.extract(), catalog, wanted=known, known_as=known_as, contracts=contracts
+        )
+        return analysis.report("check", known)
+    return _report("check", _result(opened, catalog, known, known_as or {}), known)
+
+
+def _result(
+    opened: Opened, catalog: Catalog, known: Sequence[str], known_as: Mapping[str, str]
+) -> Result:
+    """What is known of a plugin in some releases: from the cache, else worked out and kept."""
+    key = key_of(opened.digest, catalog, known_as)
+    held = load(key)
+    missing = [each for each in known if held is None or each not in held.releases]
+    if held is not None and not missing:
+        return held
+    analysis = Analysis(opened.extract(), catalog, wanted=missing, known_as=known_as)
+    report = analysis.report("check", missing)
+    made = Result(
+        report.plugin or PluginInfo("", "", ""),
+        len(analysis.plugin.files),
+        analysis.plugin.uses,
+        analysis.notes(),
+        {**(held.releases if held else {}), **{each.release: each for each in report.releases}},
+        tuple(
+            release for index, release in enumerate(catalog.releases) if not analysis.loads(index)
+        ),
+    )
+    save(key, made)
+    return made
+
+
+def _report(command: str, result: Result, releases: Sequence[str]) -> Report:
+    """The report of a command from what is known."""
+    return Report(
+        command,
+        tuple(result.releases[release] for release in releases),
+        result.plugin,
+        (*result.notes, *_unloaded_note([r for r in releases if r in result.unloaded])),
+        {"files": result.files, "uses": result.uses},
+    )
+
+
+def matrix_report(
+    root: Path | str,
+    catalog: Catalog,
+    *,
+    exclude: Sequence[str] = (),
+    known_as: Mapping[str, str] | None = None,
+    contracts: Sequence[Contract] | None = None,
+) -> Report:
+    """:func:`check_plugin` over every recorded release; the command is ``matrix``."""
+    report = check_plugin(
+        root, catalog, catalog.releases, exclude=exclude, known_as=known_as, contracts=contracts
+    )
+    return msgspec.structs.replace(report, command="matrix")
+
+
+def uses_of(
+    root: Path | str,
+    catalog: Catalog,
+    release: str | None = None,
+    *,
+    exclude: Sequence[str] = (),
+    known_as: Mapping[str, str] | None = None,
+    contracts: Sequence[Contract] | None = None,
+) -> Report:
+    """What a plugin relies on.
+
+    ``facts["uses"]`` is a list of ``{"symbol", "module", "role", "locations": [{"file", "line"}],
+    "guarded": bool, "by_name": bool}``, sorted by module and symbol, as they resolve in
+    ``release`` (the newest recorded one by default).
+    """
+    from sglang_contracts.verify.commands.uses import inventory
+
+    known = catalog.known(release) if release else catalog.releases[-1]
+    analysis = Analysis(
+        load_plugin(root, exclude),
+        catalog,
+        wanted=[known],
+        known_as=known_as,
+        contracts=contracts,
+        history=False,
+    )
+    return inventory(analysis, known)
+
+
+def upgrade_report(
+    root: Path | str,
+    catalog: Catalog,
+    old: str,
+    new: str,
+    *,
+    exclude: Sequence[str] = (),
+    known_as: Mapping[str, str] | None = None,
+    contracts: Sequence[Contract] | None = None,
+) -> Report:
+    """The dossier from one release to another: see :func:`.dossier.dossier`."""
+    from sglang_contracts.verify.commands.upgrade import dossier
+
+    start, end = catalog.known(old), catalog.known(new)
+    analysis = Analysis(
+        load_plugin(root, exclude),
+        catalog,
+        wanted=[start, end],
+        known_as=known_as,
+        contracts=contracts,
+    )
+    return dossier(analysis, root, start, end, exclude)
+
+
+def launch_check(
+    command: Sequence[str],
+    catalog: Catalog,
+    release: str,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> Report:
+    """The flags, their values and the environment of one launch command against a release.
+
+    ``command`` may begin with ``NAME=value`` words, as a shell's does. A flag or a value that no
+    recorded release knows is an error, too.
+
+    Raises:
+        ContractsError: The command launches no server of SGLang's, or the release is unknown.
+    """
+    from sglang_contracts.plugin.launch.command_words import words
+
+    known = catalog.known(release)
+    given = [
+        Given(word.name, word.value, Location("command", 1, word.column)) for word in words(command)
+    ]
+    given += [
+        Given(name, value, Location("environment", 1))
+        for name, value in (environment or {}).items()
+        if name.startswith(("SGLANG_", "SGL_"))
+    ]
+    contracts = _contracts()
+    launches = Launches(catalog, Replacements(catalog, said_by(contracts)))
+    found = merge(launches.at(given, catalog.releases.index(known), strict=True))
+    return Report("launch-check", (_release(known, found),))

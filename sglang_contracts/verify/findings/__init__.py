@@ -1,0 +1,1 @@
+"""Findings as plain values: merged, selected by the settings, kept in the cache."""

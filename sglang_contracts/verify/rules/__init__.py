@@ -1,0 +1,1 @@
+"""Causes of findings: what detects one in a release, and what makes a finding of it."""

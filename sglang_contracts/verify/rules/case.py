@@ -1,0 +1,239 @@
+"""What every finding needs: dates, a place, a severity, a suggestion that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.surface.symbol import Symbol
+from sglang_contracts.verify.answers.outcome import Outcome
+from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
+from sglang_contracts.verify.rules.history import Entry, Timeline
+from sglang_contracts.verify.rules.registry import Check
+from sglang_contracts.verify.suggest.replacements import Replacements
+from sglang_contracts.verify.values.signature_fit import text as signature_text
+
+_ROLES = {
+    UseKind.IMPORT: "use",
+    UseKind.READ: "use",
+    UseKind.WRITE: "patch",
+    UseKind.CALL: "call",
+    UseKind.UNPACK: "call",
+    UseKind.HOOK: "hook",
+    UseKind.DOTTED: "use",
+    UseKind.ITEM: "use",
+    UseKind.REGISTER: "use",
+    UseKind.PROBE: "guard",
+}
+
+_NOT_THERE = frozenset(
+    {
+        "module-removed",
+        "symbol-removed",
+        "symbol-moved",
+        "field-removed",
+        "field-renamed",
+        "method-removed",
+        "method-renamed",
+        "enum-member-removed",
+        "parameter-removed",
+        "parameter-renamed",
+        "override-orphaned",
+        "patch-target-missing",
+        "server-arg-removed",
+        "registry-removed",
+    }
+)
+"""Rules on what a release lacks; the others are on what it asks for, or gives."""
+
+_LONGEST = 240
+"""Characters of a signature that a message shows."""
+
+
+class Case(NamedTuple):
+    """A broken check in one release, with what history says."""
+
+    number: int
+    check: Check
+    entry: Entry
+    at: int
+    first: int
+    last_ok: int | None
+    good: int
+    """A release in which it is fine; usually the last one before."""
+
+
+class Judging:
+    """One plugin's checks, and what makes a finding of one.
+
+    Args:
+        timeline: All checks over all releases.
+        replacements: Where suggestions come from.
+    """
+
+    def __init__(self, timeline: Timeline, replacements: Replacements) -> None:
+        self.timeline = timeline
+        self.replacements = replacements
+        self.releases = timeline.releases
+        self.files: Sequence[File] = timeline.checker.files
+        self.catalog = replacements.catalog
+        self._brought: dict[tuple[str, int], int] = {}
+        self._suggested: dict[tuple[str, str, int, int], Suggestion | None] = {}
+
+    def _base(self, case: Case, *, rule: str, symbol: str, **more: object) -> Finding:
+        dates = {
+            "last_ok": self.releases[case.last_ok] if case.last_ok is not None else None,
+            "first_broken": self.releases[case.first],
+        }
+        named = case.entry.outcome.named
+        if case.last_ok is None and case.good > case.at and "detail" not in more:
+            if rule in _NOT_THERE:
+                more["detail"] = f"comes with {self._comes(symbol, case)}"
+            else:
+                more["detail"] = f"not any more from {self.releases[case.good]} on"
+        facts = {**dates, "by_name": bool(named), "rule": rule, "symbol": symbol, **more}
+        return Finding(**facts)  # type: ignore[arg-type]
+
+    def _comes(self, symbol: str, case: Case) -> str:
+        """The release that brings what a use needs; all that stands in its line may come later."""
+        if not (symbol.endswith(")") or ":" not in symbol):
+            return self.releases[case.good]  # a name is all that is asked for
+        key = (symbol, case.good)
+        first = self._brought.get(key)
+        if first is None:
+            first = case.good
+            while first > 0 and self._has(symbol, self.releases[first - 1]):
+                first -= 1
+            self._brought[key] = first
+        return self.releases[max(first, case.at + 1)]
+
+    def _has(self, symbol: str, release: str) -> bool:
+        """Whether a release has something that a finding names: a name, or a parameter."""
+        surface = self.catalog.surface(release)
+        if ":" not in symbol:
+            return surface.record_id(symbol) is not None
+        name, _, parameter = symbol.partition("(")
+        found = surface.parse(name)
+        if found is None or not parameter:
+            return found is not None
+        parameters = self.replacements.parameters(found, surface) or ()
+        return any(each.name == parameter.rstrip(")") for each in parameters)
+
+    def _good(self, case: Case) -> Outcome:
+        return self.timeline.entry(case.number, case.good).outcome
+
+    def _location(self, case: Case) -> tuple[Location, ...]:
+        file = self.files[case.check.file]
+        if case.check.kind == "use":
+            use = file.uses[case.check.number]
+            return (Location(file.path, use.line, use.column),)
+        qual, _, name = case.check.name.rpartition(".")
+        record = file.classes[qual]
+        return (Location(file.path, record.lines.get(name, record.line)),)
+
+    def _for_symbol(self, case: Case, written: str, found: Symbol | None) -> Suggestion | None:
+        """What to use instead of a name."""
+        forward = case.good < case.at
+        old = self.releases[case.good]
+        return self._kept(
+            case,
+            ("symbol", written, case.good),
+            lambda new: self.replacements.of_symbol(written, found, old, new, forward=forward),
+        )
+
+    def _for_member(self, case: Case, found: Symbol) -> Suggestion | None:
+        """The same for a member."""
+        if case.good > case.at:
+            return None  # not there yet: nothing took its place
+        old = self.releases[case.good]
+        return self._kept(
+            case,
+            ("member", found.name, case.good),
+            lambda new: self.replacements.of_member(found, old, new),
+        )
+
+    def _kept(
+        self,
+        case: Case,
+        key: tuple[str, str, int],
+        make: Callable[[str], Suggestion | None],
+    ) -> Suggestion | None:
+        """The suggestion of the first release that lacks the thing, while what it names is there.
+
+        It is looked for where the thing went; where that led to nothing, or to what is gone again,
+        it is looked for in the release that is asked for. What was said of releases in between is
+        of no account: of one release the same is said whichever others are looked at.
+        """
+        new = self.releases[case.at]
+        if case.good < case.first < case.at:
+            first = (*key, case.first)
+            if first not in self._suggested:
+                self._suggested[first] = make(self.releases[case.first])
+            made = self._suggested[first]
+            if made is not None and self._there(made, new):
+                return made
+        return make(new)
+
+    def _there(self, suggestion: Suggestion, release: str) -> bool:
+        """Whether what was suggested before is still there."""
+        if suggestion.evidence == "contract":
+            return False  # a contract speaks for ranges of releases: ask again, it is cheap
+        for spelling in (suggestion.note, suggestion.symbol):
+            if ":" in spelling and " " not in spelling:
+                return self.catalog.surface(release).parse(spelling) is not None
+            if spelling.startswith("sglang.") and " " not in spelling:
+                return self.catalog.surface(release).has_module(spelling)
+        return False
+
+    def _severity(self, case: Case, worst: Severity = Severity.ERROR) -> Severity:
+        reach = case.entry.reach
+        if not reach.caught:
+            return worst
+        if reach.way_out or case.last_ok is None or self._taken_up(case):
+            return Severity.NOTE
+        return Severity.WARNING
+
+    def _taken_up(self, case: Case) -> bool:
+        """Whether all who ask for what a ``try`` gave have another way where it gave nothing."""
+        if case.check.kind != "use":
+            return False
+        file = self.files[case.check.file]
+        guard, attempts = file.uses[case.check.number].guard, set()
+        while guard:
+            record = file.guards[guard]
+            if record.kind == "try":
+                attempts.add(record.condition)
+            guard = record.parent
+        asking = []
+        for each in file.guards[1:]:
+            held: Sequence[Any] = file.nodes[each.condition] if each.kind == "if" else ("",)
+            if held[0] == "truth" and each.positive:
+                made = file.nodes[held[1]]
+                if made[0] == "tried" and made[1] in attempts:
+                    asking.append(each.way_out)
+        return bool(asking) and all(asking)
+
+    def _signature(self, symbol: Symbol | None, surface: object) -> str:
+        if symbol is None:
+            return ""
+        parameters = self.replacements.parameters(symbol, surface)  # type: ignore[arg-type]
+        if parameters is None:
+            return ""
+        short = symbol.qual.removesuffix(".__init__").rsplit(".", 1)[-1]
+        text = signature_text(short, parameters)
+        if len(text) <= _LONGEST:
+            return text
+        return text[: text.rindex(", ", 0, _LONGEST)] + ", ...)"
+
+
+def with_changes(finding: Finding, **changes: object) -> Finding:
+    """The same finding, but for some of its fields."""
+    return msgspec.structs.replace(finding, **changes)
+
+
+def role_of(use: Use) -> str:
+    """How a use relies on something, as findings and ``uses`` say it."""
+    return _ROLES.get(use.kind, "use")

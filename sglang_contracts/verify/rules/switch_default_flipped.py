@@ -1,0 +1,154 @@
+"""Switches whose default a release turned round, where a plugin reads them unset.
+
+SGLang names its environment variables in ``sglang.srt.environ:Envs`` with their defaults. A plugin
+that reads one with a default of its own, or through ``envs``, does something else from the release
+on that turned it round; nothing fails. One that only asks whether ``envs`` has it on has a way for
+either answer, and goes the way that SGLang goes: of that nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sglang_contracts.plugin.ir.records import File, Form, Use, UseKind
+from sglang_contracts.surface.catalog import Catalog
+from sglang_contracts.verify.answers.spans import last_before
+from sglang_contracts.verify.findings.finding import Finding, Location, Severity
+
+_MODULE, _TABLE, _OBJECT = "sglang.srt.environ", "Envs", "envs"
+_SWITCH = re.compile(r"EnvBool\w*\((True|False)\b")
+_NAME = re.compile(r"(?:SGLANG|SGL)_[A-Z][A-Z0-9_]*\Z")
+_GETTERS = frozenset({"get", "getenv"})
+_SETTERS = frozenset({"set", "override"})
+_ON, _OFF = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
+
+
+class Reading(NamedTuple):
+    """A place that reads a switch."""
+
+    name: str
+    own: bool | None
+    """The plugin's own default; None: it takes SGLang's."""
+    location: Location
+
+
+class Defaults:
+    """Findings on switches, release by release.
+
+    Args:
+        catalog: The recorded releases.
+        files: The plugin.
+    """
+
+    def __init__(self, catalog: Catalog, files: Sequence[File]) -> None:
+        self.releases = catalog.releases
+        self.catalog = catalog
+        found = [each for file in files for each in _readings(file)]
+        places = {(each.name, each.location.file, each.location.line) for each in found}
+        elsewhere = {
+            use.name
+            for file in files
+            for use in file.uses
+            if use.kind is UseKind.ENVIRONMENT and (use.name, file.path, use.line) not in places
+        }
+        elsewhere.update(each for file in files for each in _set_by(file))
+        # what the plugin sets somewhere is not left to any default
+        self.readings = [each for each in found if each.name not in elsewhere]
+        self._states: dict[str, list[bool | None]] = {}
+
+    def at(self, index: int) -> list[Finding]:
+        """Findings in one release (by index)."""
+        made = (self._one(each, index) for each in self.readings)
+        return [each for each in made if each is not None]
+
+    def states(self, name: str) -> list[bool | None]:
+        """A switch's default in each release; None where it is none, or not known."""
+        if name not in self._states:
+            self._states[name] = [self._state(each, name) for each in self.releases]
+        return self._states[name]
+
+    def _state(self, release: str, name: str) -> bool | None:
+        module = self.catalog.surface(release).module(_MODULE)
+        table = module.classes.get(_TABLE) if module is not None else None
+        held = table.attributes.get(name) if table is not None else None
+        match = _SWITCH.match(held.value) if held is not None else None
+        return match.group(1) == "True" if match else None
+
+    def _one(self, reading: Reading, index: int) -> Finding | None:
+        states = self.states(reading.name)
+        now = states[index]
+        was = (not now) if reading.own is None else reading.own
+        last = last_before(bytes(state is was for state in states), index)
+        if now is None or now == was or last is None:
+            return None
+        return Finding(
+            "behaviour-changed",
+            Severity.WARNING,
+            f"env:{reading.name}",
+            (reading.location,),
+            last_ok=self.releases[last],
+            first_broken=self.releases[last + 1],
+            old=f"unset, it is {_said(was)}",
+            new=f"unset, it is {_said(now)}",
+        )
+
+
+def _said(on: bool) -> str:
+    return "on" if on else "off"
+
+
+def _readings(file: File) -> Iterator[Reading]:
+    """Where a file reads switches, whichever release it is."""
+    asked = {*file.tested, *(node[1] for node in file.nodes if node[0] == "truth")}
+    for use, callee, form in _calls(file):
+        if use.guard:
+            continue
+        place = Location(file.path, use.line, use.column)
+        name = _of_envs(file, callee)
+        if name and callee[2] == "get" and use.node not in asked:
+            yield Reading(name, None, place)
+        elif callee[0] == "foreign" and callee[1] == "os" and callee[2] in _GETTERS:
+            given = [file.nodes[each] for each in form.positional]
+            if len(given) == 2 and given[0][0] == "text" and _NAME.match(given[0][1]):
+                own = _switch(given[1])
+                if own is not None:
+                    yield Reading(given[0][1], own, place)
+
+
+def _set_by(file: File) -> Iterator[str]:
+    """Switches that a file sets through ``envs``."""
+    for _, callee, _ in _calls(file):
+        name = _of_envs(file, callee)
+        if name and callee[2] in _SETTERS:
+            yield name
+
+
+def _calls(file: File) -> Iterator[tuple[Use, Sequence[Any], Form]]:
+    """Calls whichever release it is, with what is called, and their form."""
+    for use in file.uses:
+        node = file.nodes[use.node]
+        if use.kind is UseKind.CALL and node[0] == "call":
+            yield use, file.nodes[node[1]], file.forms[node[2]]
+
+
+def _of_envs(file: File, callee: Sequence[Any]) -> str:
+    """The switch of which a method of ``envs.NAME`` is called; empty for any other."""
+    holder: Sequence[Any] = file.nodes[callee[1]] if callee[0] == "attr" else ("",)
+    if holder[0] != "attr" or not _NAME.match(holder[2]):
+        return ""
+    return str(holder[2]) if tuple(file.nodes[holder[1]]) == ("import", _MODULE, _OBJECT) else ""
+
+
+def _switch(node: Sequence[object]) -> bool | None:
+    """What a constant default comes to, read as a switch; None where it is none."""
+    match node:
+        case ("literal", "true" | "false" as text):
+            return text == "true"
+        case ("text", str() as text):
+            bare = text.strip().lower()
+            return True if bare in _ON else False if bare in _OFF else None
+        case ("number", 0 | 1 as number):
+            return bool(number)
+    return None

@@ -1,0 +1,1 @@
+"""What to use instead of something lost: names, call forms, likeness, renames."""

@@ -1,0 +1,1 @@
+"""What a symbolic value of the plugin is in one release."""

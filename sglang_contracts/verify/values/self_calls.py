@@ -1,0 +1,142 @@
+"""Which of an upstream class's methods run on an object of a plugin's own class.
+
+A call on ``self`` reaches an override only from a method that runs on that very object. One that
+the plugin's class replaces without calling ``super()``, or that only such methods call, does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sglang_contracts.plugin.ir.records import File
+from sglang_contracts.surface.model import Class, Function, Role
+from sglang_contracts.surface.symbol import Symbol
+from sglang_contracts.verify.values.evaluator import Evaluator
+
+
+class Entered:
+    """Answers for the present release of an evaluator."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.lens = evaluator.lens
+        self._own: dict[tuple[int, str], tuple[frozenset[str], frozenset[str]]] = {}
+
+    def reaches(
+        self, index: int, qual: str, bases: Sequence[Symbol], module: str, name: str
+    ) -> bool:
+        """Whether a call of ``self.name`` in a module may be made on an object of an own class."""
+        family = self._family(bases)
+        methods = self._methods(family)
+        first = [
+            method
+            for each in family
+            if each.module == module and isinstance(each.node, Class)
+            for method, record in each.node.methods.items()
+            if name in record.calls
+        ]
+        replaced, mentioned = self._own_names(index, qual)
+        waiting, seen = list(first), set(first)
+        while waiting:
+            method = waiting.pop()
+            if method in mentioned:
+                return True
+            if method in replaced:
+                continue
+            if self._from_outside(method, methods):
+                return True
+            # else it runs where another method of the family calls it
+            for other, records in methods.items():
+                if other not in seen and any(method in each.calls for each in records):
+                    seen.add(other)
+                    waiting.append(other)
+        return False
+
+    def beside(self, bases: Sequence[Symbol], owner: Symbol, module: str, name: str) -> bool:
+        """Whether a module has a class beside the own one that inherits the method and calls it.
+
+        Text cannot tell whether the plugin's objects are used in its place.
+        """
+
+        def work() -> bool:
+            record = self.lens.module(module)
+            family = set(self._family(bases))
+            for each in record.classes if record is not None else ():
+                other = self.lens.find(module, each)
+                if other is None or other in family or not isinstance(other.node, Class):
+                    continue
+                calls = any(name in method.calls for method in other.node.methods.values())
+                inherited = self.lens.member(other, name) if calls else None
+                if inherited is not None and inherited.owner == owner:
+                    return True
+            return False
+
+        return self.lens.once(("beside", tuple(bases), owner, module, name), work)
+
+    def _family(self, bases: Sequence[Symbol]) -> list[Symbol]:
+        return list(dict.fromkeys(each for base in bases for each in self.lens.mro(base)))
+
+    @staticmethod
+    def _methods(family: Sequence[Symbol]) -> dict[str, list[Function]]:
+        """Name → its forms in the classes of a family."""
+        methods: dict[str, list[Function]] = {}
+        for each in family:
+            if isinstance(each.node, Class):
+                for name, record in each.node.methods.items():
+                    methods.setdefault(name, []).append(record)
+        return methods
+
+    def _from_outside(self, name: str, methods: dict[str, list[Function]]) -> bool:
+        """Whether something other than the object's methods may call one of them."""
+        if name.startswith("__") or any(each.role & Role.PROPERTY for each in methods[name]):
+            return True
+        if any(name in each.reads for records in methods.values() for each in records):
+            return True  # it is handed on, and anyone may call it
+        calls = self.lens.callers(name)
+        return not calls or any(each.receiver not in ("self", "super()") for _, each in calls)
+
+    def _own_names(self, index: int, qual: str) -> tuple[frozenset[str], frozenset[str]]:
+        """What an own class replaces for good; and what its methods may call of its base."""
+        key = (index, qual)
+        held = self._own.get(key)
+        if held is None:
+            replaced: set[str] = set()
+            mentioned: set[str] = set()
+            self._collect(index, qual, replaced, mentioned, 0)
+            held = self._own[key] = (frozenset(replaced - mentioned), frozenset(mentioned))
+        return held
+
+    def _collect(
+        self, index: int, qual: str, replaced: set[str], mentioned: set[str], depth: int
+    ) -> None:
+        file = self.evaluator.files[index]
+        record = file.classes.get(qual)
+        if record is None or depth > 10:
+            return
+        replaced.update(record.methods)
+        mentioned.update(self._called(file, qual))
+        for base in record.bases:
+            own = self.evaluator.own_class(index, base)
+            if own is not None:
+                self._collect(own[0], own[1], replaced, mentioned, depth + 1)
+
+    @staticmethod
+    def _called(file: File, qual: str) -> set[str]:
+        """Names that a class reads off ``super()``, or off ``self`` and does not define."""
+        record = file.classes[qual]
+        holders = {
+            number
+            for number, node in enumerate(file.nodes)
+            if node[0] in ("super", "self", "ownclass") and node[1] == qual
+        }
+        # a base called by its own name, ``Base.method(self)``, counts as well
+        holders.update(record.bases)
+        return {
+            node[2]
+            for node in file.nodes
+            if node[0] == "attr"
+            and node[1] in holders
+            and (
+                file.nodes[node[1]][0] not in ("self", "ownclass") or node[2] not in record.methods
+            )
+        }

@@ -25,7 +25,7 @@ from sglang_contracts.contract.model import (
     Contract,
     Kind,
 )
-from sglang_contracts.contract.store import read_text
+from sglang_contracts.contract.text import read_text
 from sglang_contracts.errors import ContractsError, nearest
 
 if sys.version_info >= (3, 11):

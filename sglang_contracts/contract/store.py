@@ -15,11 +15,10 @@ import msgspec
 from sglang_contracts import paths
 from sglang_contracts.code_digest import code_digest
 from sglang_contracts.contract.model import Contract
+from sglang_contracts.contract.text import read_text
 from sglang_contracts.errors import ContractsError, nearest
 from sglang_contracts.files import write_atomically
 
-MAX_BYTES = 1_000_000
-"""Largest contract file."""
 MAX_FILES = 500
 """Most contract files in one folder."""
 _KEPT = 8
@@ -50,26 +49,6 @@ def load_contracts(folder: Path | None = None) -> tuple[Contract, ...]:
         found = tuple(parse_contract(text, name) for name, text in texts.items())
         _write(place, found)
     return found
-
-
-def read_text(path: Path) -> str:
-    """The text of a contract file, bounded in size.
-
-    Raises:
-        ContractsError: It cannot be read, is too large, or is not UTF-8.
-    """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ContractsError(
-                f"{path.name}: larger than {MAX_BYTES} bytes", "split the contract"
-            )
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ContractsError(f"{path.name}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ContractsError(
-            f"{path.name}: byte {error.start} is not UTF-8", "save the file as UTF-8"
-        ) from None
 
 
 def load_contract(path: Path) -> Contract:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sglang_contracts.surface.model import Attribute, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sglang_contracts.surface.resolve import Resolver
     from sglang_contracts.surface.symbol import Symbol
 
 _WRAPPERS = {"Optional", "Union", "ClassVar", "Final", "Annotated", "Required", "NotRequired"}
@@ -19,18 +18,29 @@ _DEEPEST = 5
 """Names that may stand for names: a table of strings is made of a few others at most."""
 
 
-def classes_meant(resolver: Resolver, module: str, text: str) -> tuple[Symbol, ...]:
+class Names(Protocol):
+    """Looks up the names of one release."""
+
+    def scope(self, module: str, name: str) -> Symbol | None:
+        """A name as an annotation in the module means it."""
+
+    def top(self, module: str, name: str) -> Symbol | None:
+        """A name of the module, as it is there at run time."""
+
+    def member(self, owner: Symbol, name: str) -> Symbol | None:
+        """A member of a class, its own or inherited."""
+
+
+def classes_meant(names: Names, module: str, text: str) -> tuple[Symbol, ...]:
     """The classes an annotation in a module can mean; () where one alternative is not known."""
-    found = _alternatives(resolver, module, [tree] if (tree := _parsed(text.strip())) else [])
+    found = _alternatives(names, module, [tree] if (tree := _parsed(text.strip())) else [])
     return tuple(dict.fromkeys(found)) if found else ()
 
 
-def strings_meant(
-    resolver: Resolver, module: str, text: str, depth: int = 0
-) -> tuple[str, ...] | None:
+def strings_meant(names: Names, module: str, text: str, depth: int = 0) -> tuple[str, ...] | None:
     """The strings a display in a module, or a name for one, stands for; None: it is neither."""
     tree = _parsed(text)
-    return _strings(resolver, module, tree, depth) if tree is not None else None
+    return _strings(names, module, tree, depth) if tree is not None else None
 
 
 def _parsed(text: str) -> ast.expr | None:
@@ -40,79 +50,77 @@ def _parsed(text: str) -> ast.expr | None:
         return None
 
 
-def _alternatives(
-    resolver: Resolver, module: str, nodes: Sequence[ast.expr]
-) -> list[Symbol] | None:
+def _alternatives(names: Names, module: str, nodes: Sequence[ast.expr]) -> list[Symbol] | None:
     out: list[Symbol] = []
     for node in nodes:
-        found = _annotation(resolver, module, node)
+        found = _annotation(names, module, node)
         if found is None:
             return None
         out += found
     return out
 
 
-def _annotation(resolver: Resolver, module: str, node: ast.expr) -> list[Symbol] | None:
+def _annotation(names: Names, module: str, node: ast.expr) -> list[Symbol] | None:
     """Alternatives of an annotation; [] for None alone; None where one is not known."""
     match node:
         case ast.Constant(value=None):
             return []
         case ast.Constant(value=str(text)):
             tree = _parsed(text.strip())
-            return _annotation(resolver, module, tree) if tree is not None else None
+            return _annotation(names, module, tree) if tree is not None else None
         case ast.BinOp(op=ast.BitOr()):
-            return _alternatives(resolver, module, [node.left, node.right])
+            return _alternatives(names, module, [node.left, node.right])
         case ast.Subscript(value=outer):
             name = outer.attr if isinstance(outer, ast.Attribute) else getattr(outer, "id", "")
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             if name in _WRAPPERS:
-                return _alternatives(resolver, module, inner[:1] if name == "Annotated" else inner)
+                return _alternatives(names, module, inner[:1] if name == "Annotated" else inner)
             # else a generic class of the release
-            return None if name in _CONTAINERS else _annotation(resolver, module, outer)
+            return None if name in _CONTAINERS else _annotation(names, module, outer)
         case ast.Name() | ast.Attribute():
-            found = _dotted(resolver, module, node)
+            found = _dotted(names, module, node)
             return [found] if found is not None and found.kind == "class" else None
     return None
 
 
-def _dotted(resolver: Resolver, module: str, node: ast.expr) -> Symbol | None:
+def _dotted(names: Names, module: str, node: ast.expr) -> Symbol | None:
     if isinstance(node, ast.Name):
-        return resolver.scope(module, node.id)
-    outer = _dotted(resolver, module, node.value) if isinstance(node, ast.Attribute) else None
+        return names.scope(module, node.id)
+    outer = _dotted(names, module, node.value) if isinstance(node, ast.Attribute) else None
     if outer is None or not isinstance(node, ast.Attribute):
         return None
     if outer.kind == "module":
-        return resolver.top(outer.module, node.attr)
-    return resolver.member(outer, node.attr) if outer.kind == "class" else None
+        return names.top(outer.module, node.attr)
+    return names.member(outer, node.attr) if outer.kind == "class" else None
 
 
-def _strings(resolver: Resolver, module: str, node: ast.expr, depth: int) -> tuple[str, ...] | None:
+def _strings(names: Names, module: str, node: ast.expr, depth: int) -> tuple[str, ...] | None:
     if depth > _DEEPEST:
         return None
     match node:
         case ast.List() | ast.Tuple() | ast.Set():
-            return _elements(resolver, module, node.elts, depth)
+            return _elements(names, module, node.elts, depth)
         case ast.BinOp(op=ast.Add()):
-            left = _strings(resolver, module, node.left, depth + 1)
-            right = _strings(resolver, module, node.right, depth + 1)
+            left = _strings(names, module, node.left, depth + 1)
+            right = _strings(names, module, node.right, depth + 1)
             return None if left is None or right is None else left + right
         case ast.Name() | ast.Attribute():
-            found = _dotted(resolver, module, node)
+            found = _dotted(names, module, node)
             if found is None or not isinstance(found.node, (Value, Attribute)):
                 return None
             if found.node.keys or not found.node.value:
                 return found.node.keys or None
-            return strings_meant(resolver, found.module, found.node.value, depth + 1)
+            return strings_meant(names, found.module, found.node.value, depth + 1)
     return None
 
 
 def _elements(
-    resolver: Resolver, module: str, nodes: Sequence[ast.expr], depth: int
+    names: Names, module: str, nodes: Sequence[ast.expr], depth: int
 ) -> tuple[str, ...] | None:
     out: list[str] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
-            inner = _strings(resolver, module, node.value, depth + 1)
+            inner = _strings(names, module, node.value, depth + 1)
             if inner is None:
                 return None
             out += inner

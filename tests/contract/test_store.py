@@ -1,6 +1,6 @@
 import pytest
 
-from sglang_contracts.contract import load, store
+from sglang_contracts.contract import load, text
 from sglang_contracts.contract.store import load_contract, load_contracts, select
 from sglang_contracts.errors import ContractsError
 
@@ -91,7 +91,7 @@ def test_an_unknown_contract_gets_the_nearest_ones(folder):
     ("content", "message"),
     [
         (b"\xff", "not UTF-8"),
-        (b"#" * (store.MAX_BYTES + 1), "larger than"),
+        (b"#" * (text.MAX_BYTES + 1), "larger than"),
         (None, "cannot be read"),
     ],
 )

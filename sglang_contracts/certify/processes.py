@@ -12,7 +12,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +21,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from sglang_contracts import subprocesses
 from sglang_contracts.suite import lifeline
 
 _PAUSE = 0.05
@@ -193,7 +193,7 @@ def python(
 ) -> subprocess.Popen[bytes]:
     """Start Python in ``home``, in a session and group of its own, with ``pipe`` left open."""
     return subprocess.Popen(  # noqa: S603 - our own suite
-        [sys.executable, *arguments],
+        subprocesses.python(*arguments),
         cwd=home,
         env=variables,
         stdout=output,

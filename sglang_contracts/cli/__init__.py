@@ -5,13 +5,18 @@ design: 0 fine, 1 findings, 2 could not run, and nothing else (130 after Ctrl-C,
 pipe, 129 and 143 after SIGHUP and SIGTERM are the shell's own).
 """
 
-from __future__ import annotations
+import os
+import sys
+
+# ``python -m sglang_contracts.cli`` is on its way here and has put the current folder first on the
+# module path: a stranger's ``typing.py`` in it would run with the next import. (What is imported
+# above, Python itself has imported by then.)
+if sys.argv[:1] == ["-m"] and not getattr(sys.flags, "safe_path", sys.flags.isolated):
+    del sys.path[0]
 
 import atexit
 import contextlib
 import gc
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from typing import IO
 

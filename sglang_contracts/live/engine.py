@@ -18,10 +18,11 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sglang_contracts import subprocesses
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.live import register, shim, trace
 from sglang_contracts.live.build import installed_release
@@ -155,14 +156,20 @@ def run(job: Job, release: str, folder: Path, timeout: float = 300) -> Result:
     Raises:
         ContractsError: The engine failed or did not end; the end of its log is in the message.
     """
+    folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
+    # It runs in that folder: SGLang's processes must import nothing from the user's own.
+    trace_folder = job.trace.absolute() if job.trace is not None else None
+    job = replace(job, model=job.model.absolute(), trace=trace_folder)
     request, answer, log = (folder / name for name in ("job.json", "answer.json", "engine.log"))
     answer.unlink(missing_ok=True)
     request.write_text(json.dumps(asdict(job), default=str), encoding="utf-8")
-    command = [sys.executable, "-m", "sglang_contracts.live.engine", str(request), str(answer)]
+    own = ("-m", "sglang_contracts.live.engine")
+    command = subprocesses.python(*own, str(request), str(answer))
     with log.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(  # noqa: S603 - our own module
             command,
+            cwd=folder,
             env=environment(job, release),
             stdout=output,
             stderr=subprocess.STDOUT,

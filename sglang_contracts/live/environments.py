@@ -130,7 +130,7 @@ def _site(environment: Path) -> Path:
 
 def _torch_imports(python: Path) -> bool:
     code = "import torch; torch.zeros(1)"
-    done = subprocess.run([str(python), "-c", code], check=False, capture_output=True)  # noqa: S603
+    done = subprocess.run([str(python), "-I", "-c", code], check=False, capture_output=True)  # noqa: S603
     return done.returncode == 0
 
 
@@ -156,8 +156,9 @@ def base(work: Path, project: Path = PROJECT) -> Path:
             print(f"building the shared live environment in {folder} (once)", flush=True)
             shutil.rmtree(folder, ignore_errors=True)
             # pip prefers a local version (2.13.0+cpu) to the plain one wherever it finds both.
-            _run([sys.executable, "-m", "venv", folder])
-            install: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
+            _run([sys.executable, "-I", "-m", "venv", folder])
+            install: list[str | Path] = [python, "-I", "-m", "pip", "install", "--quiet"]
+            install.append("--no-compile")
             _run(
                 [*install, "--no-deps", "-r", requirements],
                 f"pip's message above names the package of {requirements} that it cannot get; "
@@ -182,7 +183,7 @@ def _install_project(python: Path, folder: Path, project: Path) -> None:
         return
     flags = ["--quiet", "--no-deps", "--no-build-isolation"]
     editable = [str(word) for part in parts for word in ("--editable", part)]
-    _run([python, "-m", "pip", "install", *flags, *editable])
+    _run([python, "-I", "-m", "pip", "install", *flags, *editable])
     stamp.write_text(wanted, encoding="utf-8")
 
 

@@ -13,6 +13,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from sglang_contracts import subprocesses
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.live import shim, tiny
 from sglang_contracts.live.engine import TORCH_NATIVE, Answer, Group, Job, run
@@ -85,7 +86,10 @@ def reference(work: Path, release: str) -> Reference:
     with locked(work / "reference.lock"):
         if not file.exists():
             done = subprocess.run(  # noqa: S603 - our own module
-                [sys.executable, "-m", "sglang_contracts.live.reference", str(work), release],
+                subprocesses.python(
+                    "-m", "sglang_contracts.live.reference", str(work.absolute()), release
+                ),
+                cwd=work,
                 env=shim.environment(),
                 capture_output=True,
                 text=True,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from packaging.version import Version
 
+from sglang_contracts import subprocesses
 from sglang_contracts.errors import ContractsError
 
 FIRST = Version("0.4.6")
@@ -62,7 +62,7 @@ def download(release: str, folder: Path) -> Path:
             "--disable-pip-version-check",
             *(tags or ("--only-binary", ":all:")),
             "--dest",
-            str(folder),
+            str(folder.absolute()),
             f"sglang=={release}",
         )
         wheels = sorted(folder.glob(f"sglang-{release}-*.whl"))
@@ -115,9 +115,21 @@ def _tags(python: str) -> tuple[str, ...]:
 
 def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
     # Two retries instead of pip's five: without a network those take most of a minute.
-    command: Sequence[str] = [sys.executable, "-m", "pip", *arguments, "--retries", "2"]
+    command = subprocesses.closed_python("-m", "pip", *arguments, "--retries", "2")
+    variables = subprocesses.with_absolute_paths(os.environ)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)  # noqa: S603
+        with subprocesses.neutral_folder() as folder:
+            done = subprocess.run(  # noqa: S603 - the user's own pip, by our own words
+                command,
+                cwd=folder,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=1800,
+                check=False,
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ContractsError(
             f"pip cannot be run: {error}", "install pip in this environment"

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 from packaging.version import Version
 
+from sglang_contracts import subprocesses
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.surface import obtain, store
 from sglang_contracts.surface.catalog import Catalog
@@ -35,7 +36,7 @@ def read_modules(
     """Read every recorded module of a wheel, in ``jobs`` processes."""
     names = wheel.modules(only)
     out: dict[str, tuple[Module, Usage]] = {}
-    if jobs <= 1:
+    if jobs <= 1 or not subprocesses.can_share():
         with _collector_off():
             for done, name in enumerate(names, 1):
                 source, package = wheel.source(name)
@@ -43,12 +44,10 @@ def read_modules(
                 if progress:
                     progress(done, len(names))
         return out
-    from concurrent.futures import ProcessPoolExecutor
-
     # Many small parts: modules differ a hundredfold in size, and the last part must not be long.
     parts = [names[start :: jobs * 16] for start in range(jobs * 16)]
     done = 0
-    with ProcessPoolExecutor(jobs) as pool:
+    with subprocesses.pool(jobs) as pool:
         for part, encoded in zip(
             parts, pool.map(_read_part, [str(wheel.path)] * len(parts), parts), strict=True
         ):

@@ -8,6 +8,7 @@ import re
 import sys
 import warnings
 
+from sglang_contracts.plugin.ir.nodes import Environment, Flag
 from sglang_contracts.plugin.ir.records import File, Guard, Use, UseKind
 from sglang_contracts.plugin.launch.command_words import Word, scan_python, scan_text
 from sglang_contracts.plugin.reading.files import Source, plain_text, python_text
@@ -103,9 +104,9 @@ def _launch(words: list[Word], file: File) -> None:
     if not words:
         return
     nodes = list(file.nodes)
-    index = {tuple(node): number for number, node in enumerate(nodes)}
+    index = {node: number for number, node in enumerate(nodes)}
     for word in words:
-        node = ("flag" if word.is_flag else "environment", word.name)
+        node = Flag(word.name) if word.is_flag else Environment(word.name)
         number = index.get(node)
         if number is None:
             number = index[node] = len(nodes)

@@ -133,14 +133,16 @@ class _Cache:
         """Keep a record; it comes back exactly as it will from the cache."""
         try:
             raw = msgspec.msgpack.encode(file)
-        except (TypeError, ValueError, OverflowError) as error:
+            kept = msgspec.msgpack.decode(raw, type=File)
+        except (TypeError, ValueError, OverflowError) as error:  # ValidationError is a ValueError
             # A constant that no record can hold must not keep the other files from being checked.
             problem = f"could not be kept ({type(error).__name__}: {error}); please report it"
             file = File(file.path, file.module, problem=problem, unread=True)
             raw = msgspec.msgpack.encode(file)
+            kept = msgspec.msgpack.decode(raw, type=File)
         self._used[digest] = msgspec.Raw(raw)
         self._changed = True
-        return msgspec.msgpack.decode(raw, type=File)
+        return kept
 
     def save(self) -> None:
         """Write what was used, atomically."""

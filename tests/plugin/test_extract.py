@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sglang_contracts.plugin.extract import extract
+from sglang_contracts.plugin.ir.nodes import Number
 from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin
@@ -111,7 +112,7 @@ def test_what_no_record_can_hold_stops_no_other_file(tmp_path, monkeypatch):
     def unstorable(source, module, own_modules):
         file = extract(source, module, own_modules)
         if source.path == "odd.py":
-            file.nodes = [*file.nodes, ("number", 2j)]
+            file.nodes = [*file.nodes, Number(2j)]
         return file
 
     monkeypatch.setattr("sglang_contracts.plugin.plugin.extract", unstorable)

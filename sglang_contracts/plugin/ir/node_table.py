@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
-from sglang_contracts.plugin.ir.records import UNKNOWN
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    And,
+    Iter,
+    ListOf,
+    Literal,
+    Node,
+    OneOf,
+    Or,
+    TupleOf,
+    Unknown,
+    Unpack,
+)
+
+_BY_TAG: dict[str, Any] = {each.__struct_config__.tag: each for each in get_args(Node)}
+_MOST_FORMS = 12
+"""What may be one of more than so many values is as good as unknown."""
+
+
+def _of_tag(tag: str, fields: tuple[Any, ...]) -> Node:
+    made = _BY_TAG[tag]
+    node: Node = made(fields) if made in (TupleOf, OneOf, And, Or) else made(*fields)
+    return node
 
 
 class Nodes:
-    """Interns symbolic values; see :mod:`sglang_contracts.plugin.ir.records` for the operations."""
+    """Interns symbolic values; see :mod:`sglang_contracts.plugin.ir.nodes` for the operations."""
 
     def __init__(self) -> None:
-        self.table: list[Any] = [("unknown",)]
-        self._index: dict[tuple[Any, ...], int] = {("unknown",): UNKNOWN}
+        self.table: list[Node] = [Unknown()]
+        self._index: dict[Node, int] = {Unknown(): UNKNOWN}
 
-    def add(self, *node: Any) -> int:
-        """The index of a node; made if it is new."""
+    def add(self, given: Node | str, *fields: Any) -> int:
+        """The index of a node, or of one given by its tag and its fields; made if it is new."""
+        node = _of_tag(given, fields) if isinstance(given, str) else given
         index = self._index.get(node)
         if index is None:
             index = self._index[node] = len(self.table)
@@ -28,28 +51,32 @@ class Nodes:
         flat: dict[int, None] = {}
         for value in values:
             node = self.table[value]
-            for each in node[1:] if node[0] == "union" else (value,):
+            for each in node.values if type(node) is OneOf else (value,):
                 flat[each] = None
         if not flat:
             return UNKNOWN
         if len(flat) == 1:
             return next(iter(flat))
-        if len(flat) > 12:  # what has so many forms is as good as unknown
+        if len(flat) > _MOST_FORMS:
             return UNKNOWN
-        return self.add("union", *sorted(flat))
+        return self.add(OneOf(tuple(sorted(flat))))
 
     def part(self, value: int, position: int, count: int) -> int:
         """One of several targets: the very part where a tuple is shown, or ``zip`` made one."""
         held = self.table[value]
-        if held[0] == "iter" and self.table[held[1]][0] == "list":
-            held = self.table[self.table[held[1]][1]]
-        if held[0] == "tuple" and len(held) - 1 == count and held[position + 1] != UNKNOWN:
-            return int(held[position + 1])
-        return self.add("unpack", value, position, count)
+        if type(held) is Iter:
+            listed = self.table[held.base]
+            if type(listed) is ListOf:
+                held = self.table[listed.element]
+        if type(held) is TupleOf and len(held.elements) == count:
+            element = held.elements[position]
+            if element != UNKNOWN:
+                return element
+        return self.add(Unpack(value, position, count))
 
     def literal(self, kind: str) -> int:
         """A value of a builtin type."""
-        return self.add("literal", kind)
+        return self.add(Literal(kind))
 
     def op(self, index: int) -> str:
         """The operation of a node."""

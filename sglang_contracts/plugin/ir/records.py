@@ -1,61 +1,17 @@
 """What one file of a plugin relies on, as plain values that no release has touched yet.
 
-A *node* is a symbolic value: ``("import", "sglang.srt.x", "Y")``, ``("attr", 7, "z")``. Nodes are
-kept in one table a file and name each other by index, so that equal expressions are one node and
-:mod:`sglang_contracts.verify.values.evaluator` works each out once a release. Index 0 is the value
-nothing is known of.
-
-========== ======================== ============================================================
-operation  arguments                value
-========== ======================== ============================================================
-import     module, name             what ``from module import name`` binds; no name: the module
-attr       base, name               an attribute
-call       function, form           the result of a call (an index into :attr:`File.forms`)
-item       base, key                an element, by constant key (or None)
-iter       base                     an element of an iteration
-unpack     base, index, count       one of several targets
-instance   class                    an object of that class (an annotation, an ``isinstance``)
-list       element                  a container of such elements
-dict       element                  a mapping to such values
-tuple      *elements                a tuple display
-union      *values                  one of them
-param      function, index          a parameter (an index into :attr:`File.functions`)
-self       class                    an instance of an own class (its qualified name)
-super      class                    ``super()`` inside an own class
-ownclass   class                    an own class of this file
-ownfunc    function                 an own function of this file
-own        module, name             something of another file of the plugin
-known      name                     an object by the conventional name it goes by
-literal    kind                     ``str int float bool None list dict tuple number function``
-version                             SGLang's own version, as text
-text       text                     a constant string that is compared or passed on
-number     number                   a constant integer that is compared or passed on
-parse      text                     ``Version(text)``
-specifier  text                     ``SpecifierSet(text)``
-ints       text, count              its numbers, at most so many (0: all)
-int        text                     ``int(text)``
-slice      base, from, to           a part of a sequence
-dotted     text                     what a dotted string names
-select     condition, then, else    by a condition
-tried      attempt, body, handler   by whether a ``try`` goes through
-========== ======================== ============================================================
-
-Conditions are nodes as well: ``always``, ``never``, ``compare`` (operator, left, right),
-``has`` (base, name), ``has-named`` (base, a parameter that holds the name), ``takes`` (function,
-parameter), ``found`` (dotted), ``registered`` (table, key), ``not``, ``and``, ``or``, ``went``
-(attempt), ``truth`` (node). ``names-of`` (base) and ``parameters-of`` (function) are lists of names
-that such a question is put to.
+What an expression is stands in the file's node table (:mod:`sglang_contracts.plugin.ir.nodes`); the
+records name nodes by their index in it.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import Any
 
 import msgspec
 
-UNKNOWN = 0
-"""The node of a value that nothing is known of."""
+from sglang_contracts.plugin.ir.nodes import UNKNOWN as UNKNOWN
+from sglang_contracts.plugin.ir.nodes import Node, Unknown
 
 
 class Parameter(msgspec.Struct, array_like=True):
@@ -229,7 +185,7 @@ class File(msgspec.Struct, array_like=True):
     """Relative to the root, forward slashes."""
     module: str
     """Dotted name relative to the root; empty for what is no Python module."""
-    nodes: list[Any] = msgspec.field(default_factory=lambda: [("unknown",)])
+    nodes: list[Node] = msgspec.field(default_factory=lambda: [Unknown()])
     uses: list[Use] = []
     functions: list[Function] = []
     classes: dict[str, OwnClass] = {}

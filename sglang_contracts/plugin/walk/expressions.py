@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from sglang_contracts.plugin.ir.nodes import Literal
 from sglang_contracts.plugin.ir.records import (
     UNKNOWN,
     UseKind,
@@ -166,7 +167,7 @@ class Expressions(Calls):
             self.items(node, base, texts)
         if len(texts) == 1 and texts[0] != "*":
             self.use(UseKind.ITEM, base, node, name=texts[0])
-            if self.nodes.table[base] == ("literal", "sys.modules") and DOTTED.match(texts[0]):
+            if self.nodes.table[base] == Literal("sys.modules") and DOTTED.match(texts[0]):
                 return self.nodes.add("dotted", texts[0])
             return self.nodes.add("item", base, texts[0])
         if isinstance(node.slice, ast.Slice):
@@ -174,7 +175,7 @@ class Expressions(Calls):
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
             if isinstance(node.ctx, ast.Load):
                 self.needs(node, base, "index")
-            return self.nodes.add("unpack", base, node.slice.value, -1)
+            return self.nodes.add("unpack", base, int(node.slice.value), -1)
         return self.nodes.add("item", base, None)
 
     def by_parameter_key(self, node: ast.Subscript, base: int) -> None:
@@ -299,7 +300,7 @@ class Expressions(Calls):
 
     def is_list(self, value: int) -> bool:
         """Whether a value is evidently a list of the plugin's own: ``[a]``, ``list(x)``."""
-        return self.nodes.op(value) == "list" or self.nodes.table[value] == ("literal", "list")
+        return self.nodes.op(value) == "list" or self.nodes.table[value] == Literal("list")
 
     def needs_number(self, node: ast.expr, values: Sequence[int]) -> None:
         """Fields that something is done with which a number takes, and nothing does not."""

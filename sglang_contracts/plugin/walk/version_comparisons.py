@@ -220,7 +220,7 @@ class Versions(Membership):
                 return UNKNOWN
             if not isinstance(cut.upper, ast.Constant) or not isinstance(cut.upper.value, int):
                 return UNKNOWN
-            count, source = cut.upper.value, source.value
+            count, source = int(cut.upper.value), source.value
         for part in ast.walk(source):
             if not isinstance(part, (ast.Name, ast.Attribute)):
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sglang_contracts.contract.model import On
+from sglang_contracts.plugin.ir.nodes import Param
 from sglang_contracts.plugin.ir.records import File, Function, UseKind
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def asks(checker: Checker, index: int, number: int, on: On) -> bool:
         if use.function != number or use.kind not in (UseKind.PROBE, UseKind.READ):
             continue
         node = file.nodes[use.node]
-        if node[0] != "attr" or tuple(file.nodes[node[1]]) != ("param", number, place):
+        if node[0] != "attr" or file.nodes[node[1]] != Param(number, place):
             continue
         if use.kind is UseKind.PROBE or checker.reach(index, use.guard, "attribute").caught:
             return True
@@ -45,7 +46,7 @@ def passes_on(file: File, number: int, name: str) -> bool:
     """Whether a function only hands an optional parameter on to what it calls."""
     for place, each in enumerate(file.functions[number].parameters):
         if each.name == name and each.has_default:
-            mine = [at for at, node in enumerate(file.nodes) if node == ["param", number, place]]
+            mine = [at for at, node in enumerate(file.nodes) if node == Param(number, place)]
             return not any(
                 node[1] in mine
                 for node in file.nodes

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sglang_contracts.contract.model import Clause, Kind, On, Role
+from sglang_contracts.plugin.ir.nodes import Node
 from sglang_contracts.plugin.ir.records import File, Form, Function, Use, UseKind
 from sglang_contracts.surface.model import Attribute, ParameterKind
 from sglang_contracts.surface.model import Function as Recorded
@@ -288,7 +289,7 @@ class Behaviours:
             )
         return False
 
-    def _read_after(self, index: int, file: File, use: Use, node: Sequence[int], on: On) -> bool:
+    def _read_after(self, index: int, file: File, use: Use, node: Node, on: On) -> bool:
         """Whether one of the attributes is read off what the call concerns."""
         callee = file.nodes[node[1]]
         if on.off == "result":

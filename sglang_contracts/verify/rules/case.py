@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
+from sglang_contracts.plugin.ir.nodes import Node, Unknown
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import Outcome
@@ -209,7 +210,7 @@ class Judging:
             guard = record.parent
         asking = []
         for each in file.guards[1:]:
-            held: Sequence[Any] = file.nodes[each.condition] if each.kind == "if" else ("",)
+            held: Node = file.nodes[each.condition] if each.kind == "if" else Unknown()
             if held[0] == "truth" and each.positive:
                 made = file.nodes[held[1]]
                 if made[0] == "tried" and made[1] in attempts:

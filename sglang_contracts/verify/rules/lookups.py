@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
+from sglang_contracts.plugin.ir.nodes import Node
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.surface.model import Attribute, Class, Role
 from sglang_contracts.surface.symbol import Symbol
@@ -49,7 +49,7 @@ class Lookups(Guarded):
                     found.setdefault(name, []).append((index, use.function, use.line))
         return found
 
-    def imported(self, node: Sequence[str]) -> Outcome:
+    def imported(self, node: Node) -> Outcome:
         """``from module import name``."""
         _, module, name = node
         lens = self.lens

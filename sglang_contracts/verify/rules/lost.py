@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
+from sglang_contracts.plugin.ir.nodes import Node, Unknown
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.surface.model import Attribute, Function
 from sglang_contracts.surface.symbol import Symbol
@@ -124,7 +123,7 @@ class Lost(Judging):
     def _answered(file: File, use: Use) -> bool:
         """Whether the branch that a failed ``find_spec`` leads to does something equivalent."""
         for guard in file.guards[1:]:
-            node: Sequence[Any] = file.nodes[guard.condition] if guard.kind == "if" else ("",)
+            node: Node = file.nodes[guard.condition] if guard.kind == "if" else Unknown()
             positive = guard.positive
             while node[0] == "not":
                 node, positive = file.nodes[node[1]], not positive

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from sglang_contracts.plugin.ir.nodes import Node, Unknown
 from sglang_contracts.plugin.ir.records import File, Form, Use, UseKind
 from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.verify.answers.spans import last_before
@@ -125,7 +126,7 @@ def _set_by(file: File) -> Iterator[str]:
             yield name
 
 
-def _calls(file: File) -> Iterator[tuple[Use, Sequence[Any], Form]]:
+def _calls(file: File) -> Iterator[tuple[Use, Node, Form]]:
     """Calls whichever release it is, with what is called, and their form."""
     for use in file.uses:
         node = file.nodes[use.node]
@@ -133,15 +134,15 @@ def _calls(file: File) -> Iterator[tuple[Use, Sequence[Any], Form]]:
             yield use, file.nodes[node[1]], file.forms[node[2]]
 
 
-def _of_envs(file: File, callee: Sequence[Any]) -> str:
+def _of_envs(file: File, callee: Node) -> str:
     """The switch of which a method of ``envs.NAME`` is called; empty for any other."""
-    holder: Sequence[Any] = file.nodes[callee[1]] if callee[0] == "attr" else ("",)
+    holder: Node = file.nodes[callee[1]] if callee[0] == "attr" else Unknown()
     if holder[0] != "attr" or not _NAME.match(holder[2]):
         return ""
     return str(holder[2]) if tuple(file.nodes[holder[1]]) == ("import", _MODULE, _OBJECT) else ""
 
 
-def _switch(node: Sequence[object]) -> bool | None:
+def _switch(node: Node) -> bool | None:
     """What a constant default comes to, read as a switch; None where it is none."""
     match node:
         case ("literal", "true" | "false" as text):

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
+from sglang_contracts.plugin.ir.nodes import Node
 from sglang_contracts.plugin.ir.records import Function
 from sglang_contracts.verify.values.feature_questions import Asked
 from sglang_contracts.verify.values.value import Value
@@ -118,7 +119,7 @@ class Constants(Asked):
         return UNSURE
 
     @staticmethod
-    def _made_of(held: Sequence[Any], base: Any) -> Any:
+    def _made_of(held: Node, base: Any) -> Any:
         """One step from a version towards what is compared."""
         if base is UNSURE:
             return UNSURE
@@ -141,7 +142,7 @@ class Constants(Asked):
                 return base[place] if -len(base) <= place < len(base) else UNSURE
         return UNSURE
 
-    def _attribute(self, index: int, held: Sequence[Any], frame: Frame | None, depth: int) -> Any:
+    def _attribute(self, index: int, held: Node, frame: Frame | None, depth: int) -> Any:
         base = self.constant(index, held[1], frame, depth + 1)
         if isinstance(base, Version):
             return getattr(base, held[2]) if held[2] in _OF_VERSIONS else UNSURE
@@ -170,7 +171,7 @@ class Constants(Asked):
             return self.constant(file, values[0], depth=depth + 1)
         return UNSURE
 
-    def _called(self, index: int, held: Sequence[Any], frame: Frame | None, depth: int) -> Any:
+    def _called(self, index: int, held: Node, frame: Frame | None, depth: int) -> Any:
         callee = self.files[index].nodes[held[1]]
         form = self.files[index].forms[held[2]]
         if callee[0] == "attr":
@@ -185,7 +186,7 @@ class Constants(Asked):
         made = self.frame(index, held, frame)
         return self._result(made, depth) if made is not None else UNSURE
 
-    def frame(self, index: int, held: Sequence[Any], outer: Frame | None) -> Frame | None:
+    def frame(self, index: int, held: Node, outer: Frame | None) -> Frame | None:
         """A call of one of the plugin's functions, its arguments bound to parameters."""
         own = self.own_function(index, held[1])
         skip = 0
@@ -237,7 +238,7 @@ class Constants(Asked):
                 break
         return found
 
-    def _passed(self, index: int, held: Sequence[Any], frame: Frame | None, depth: int) -> Any:
+    def _passed(self, index: int, held: Node, frame: Frame | None, depth: int) -> Any:
         """A parameter, in a call that is being followed."""
         if frame is None or (frame.file, frame.function) != (index, held[1]):
             return UNSURE
@@ -378,7 +379,7 @@ class Constants(Asked):
         found_constant = self.constant(index, node, frame, depth + 1)
         return None if found_constant is UNSURE else bool(found_constant)
 
-    def _probed(self, index: int, held: Sequence[Any], depth: int) -> bool | None:
+    def _probed(self, index: int, held: Node, depth: int) -> bool | None:
         base = self.files[index].nodes[held[1]]
         if base[0] == "attr":
             look = self.look(self.value(index, base[1]), base[2])
@@ -389,7 +390,7 @@ class Constants(Asked):
         return None
 
     def _attribute_true(
-        self, index: int, held: Sequence[Any], frame: Frame | None, depth: int
+        self, index: int, held: Node, frame: Frame | None, depth: int
     ) -> bool | None:
         base = self.value(index, held[1])
         if base.alternatives and base.alternatives[0][0] == "own-module":
@@ -404,9 +405,7 @@ class Constants(Asked):
         constant = self._attribute(index, held, frame, depth)
         return None if constant is UNSURE else bool(constant)
 
-    def _call_true(
-        self, index: int, held: Sequence[Any], frame: Frame | None, depth: int
-    ) -> bool | None:
+    def _call_true(self, index: int, held: Node, frame: Frame | None, depth: int) -> bool | None:
         made = self.frame(index, held, frame)
         if made is None:
             constant = self._called(index, held, frame, depth)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
+from sglang_contracts.plugin.ir.nodes import Node, Unknown
 from sglang_contracts.plugin.ir.records import Function
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import (
@@ -80,7 +80,7 @@ class Evaluator(Coverage):
             alternatives.update(dict.fromkeys(value.alternatives))
         return Value(tuple(alternatives), named)
 
-    def _work(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _work(self, index: int, node: Node, number: int) -> Value:
         op = node[0]
         method = getattr(self, "_op_" + op.replace("-", "_"), None)
         if method is None:
@@ -89,7 +89,7 @@ class Evaluator(Coverage):
         assert isinstance(result, Value)
         return result
 
-    def _op_import(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_import(self, index: int, node: Node, number: int) -> Value:
         _, module, name = node
         if not name:
             return Value((("module", module),)) if self.lens.has_module(module) else NOTHING
@@ -103,7 +103,7 @@ class Evaluator(Coverage):
         unsaid = not found.alternatives and symbol.kind == "value"
         return self.known(name, (index, number)) if unsaid else found
 
-    def _op_dotted(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_dotted(self, index: int, node: Node, number: int) -> Value:
         symbol = self.resolve(node[1])
         return Value(self.of_symbol(symbol)) if symbol is not None else NOTHING
 
@@ -116,25 +116,25 @@ class Evaluator(Coverage):
             return found if found is not None else self.lens.parse(f"{module}.{qual}")
         return self.lens.parse(text)
 
-    def _op_attr(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_attr(self, index: int, node: Node, number: int) -> Value:
         look = self.look(self.value(index, node[1]), node[2])
         if look.value.alternatives or look.lost:
             return look.value
         return self.known(node[2], (index, number))
 
-    def _op_literal(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_literal(self, index: int, node: Node, number: int) -> Value:
         return Value((("literal", node[1]),))
 
-    def _op_text(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_text(self, index: int, node: Node, number: int) -> Value:
         return Value((("literal", "str"),))
 
-    def _op_number(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_number(self, index: int, node: Node, number: int) -> Value:
         return Value((("literal", "int"),))
 
-    def _op_slice(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_slice(self, index: int, node: Node, number: int) -> Value:
         return self.value(index, node[1])
 
-    def _op_instance(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_instance(self, index: int, node: Node, number: int) -> Value:
         value = self.value(index, node[1])
         found: list[Alternative] = []
         for each in value.alternatives:
@@ -148,7 +148,7 @@ class Evaluator(Coverage):
                 return NOTHING
         return Value(tuple(found), value.named)
 
-    def _op_union(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_union(self, index: int, node: Node, number: int) -> Value:
         none = ("literal", "None")
         values = [self.value(index, each) for each in node[1:] if not self._extinct(index, each)]
         return self.union([value for value in values if value.alternatives != (none,)])
@@ -156,7 +156,7 @@ class Evaluator(Coverage):
     def _extinct(self, index: int, node: int) -> bool:
         """Whether a node is an instance of a class that the release has no more: nothing is."""
         held = self.files[index].nodes[node]
-        made_of: Sequence[Any] = ("",)
+        made_of: Node = Unknown()
         if held[0] == "instance":
             made_of = self.files[index].nodes[held[1]]
         if made_of[0] != "import" or not made_of[2] or not self.lens.covers(made_of[1]):
@@ -164,7 +164,7 @@ class Evaluator(Coverage):
         owner = Symbol(made_of[1], "", "module", self.lens.module(made_of[1]))
         return self.lens.find(made_of[1], made_of[2]) is None and not self.lens.is_open(owner)
 
-    def _op_without(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_without(self, index: int, node: Node, number: int) -> Value:
         """What an ``isinstance`` that did not hold leaves."""
         value, taken = self.value(index, node[1]), self.value(index, node[2])
         classes = [each[1] for each in taken.alternatives if each[0] == "object"]
@@ -185,22 +185,22 @@ class Evaluator(Coverage):
             left.append(each)
         return Value(tuple(left), value.named)
 
-    def _op_list(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_list(self, index: int, node: Node, number: int) -> Value:
         return holding("list", self.value(index, node[1]))
 
-    def _op_dict(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_dict(self, index: int, node: Node, number: int) -> Value:
         return holding("dict", self.value(index, node[1]))
 
-    def _op_tuple(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_tuple(self, index: int, node: Node, number: int) -> Value:
         return holding("tuple", *[self.value(index, each) for each in node[1:]])
 
-    def _op_iter(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_iter(self, index: int, node: Node, number: int) -> Value:
         return self.element(self.value(index, node[1]), None)
 
-    def _op_item(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_item(self, index: int, node: Node, number: int) -> Value:
         return self.element(self.value(index, node[1]), node[2], subscript=True)
 
-    def _op_unpack(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_unpack(self, index: int, node: Node, number: int) -> Value:
         value = self.value(index, node[1])
         found = []
         for each in value.alternatives:
@@ -230,7 +230,7 @@ class Evaluator(Coverage):
                 return NOTHING
         return self.union(found) if found else NOTHING
 
-    def _op_enter(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_enter(self, index: int, node: Node, number: int) -> Value:
         value = self.value(index, node[1])
         found: list[Value] = []
         for each in value.alternatives:
@@ -250,22 +250,22 @@ class Evaluator(Coverage):
                 return NOTHING
         return self.union(found) if found else NOTHING
 
-    def _op_param(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_param(self, index: int, node: Node, number: int) -> Value:
         return self.parameter(index, node[1], node[2], number)
 
-    def _op_self(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_self(self, index: int, node: Node, number: int) -> Value:
         return Value((("own-object", index, node[1]),))
 
-    def _op_super(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_super(self, index: int, node: Node, number: int) -> Value:
         return Value((("super", index, node[1]),))
 
-    def _op_ownclass(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_ownclass(self, index: int, node: Node, number: int) -> Value:
         return Value((("own-class", index, node[1]),))
 
-    def _op_ownfunc(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_ownfunc(self, index: int, node: Node, number: int) -> Value:
         return Value((("own-func", index, node[1], False),))
 
-    def _op_own(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_own(self, index: int, node: Node, number: int) -> Value:
         _, module, name = node
         return self.own_member(module, name)
 
@@ -288,16 +288,16 @@ class Evaluator(Coverage):
                         return Value(self.of_symbol(symbol))
         return NOTHING
 
-    def _op_known(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_known(self, index: int, node: Node, number: int) -> Value:
         return self.known(node[1], (index, number))
 
-    def _op_wrapped(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_wrapped(self, index: int, node: Node, number: int) -> Value:
         return self.value(index, node[2]) if node[1] != "property" else NOTHING
 
-    def _op_partial(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_partial(self, index: int, node: Node, number: int) -> Value:
         return NOTHING
 
-    def _op_probe(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_probe(self, index: int, node: Node, number: int) -> Value:
         base = self.files[index].nodes[node[1]]
         if base[0] == "attr":
             look = self.look(self.value(index, base[1]), base[2])
@@ -311,7 +311,7 @@ class Evaluator(Coverage):
             return value
         return self.union([value, default])
 
-    def _op_typeof(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_typeof(self, index: int, node: Node, number: int) -> Value:
         value = self.value(index, node[1])
         found: list[Alternative] = []
         for each in value.alternatives:
@@ -323,7 +323,7 @@ class Evaluator(Coverage):
                 return NOTHING
         return Value(tuple(found), value.named)
 
-    def _op_select(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_select(self, index: int, node: Node, number: int) -> Value:
         truth = self.condition(index, node[1])
         if truth is not None:
             return self.value(index, node[2] if truth else node[3])
@@ -332,11 +332,11 @@ class Evaluator(Coverage):
         kept = [value for value in values if value.alternatives != (none,)]
         return self.union(kept) if kept else values[0]
 
-    def _op_tried(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_tried(self, index: int, node: Node, number: int) -> Value:
         went = self.went(index, node[1])
         return self.value(index, node[3] if went is False else node[2])
 
-    def _op_call(self, index: int, node: Sequence[Any], number: int) -> Value:
+    def _op_call(self, index: int, node: Node, number: int) -> Value:
         held = self.files[index].nodes[node[1]]
         if held[0] == "attr" and held[2] in _OF_CONTAINERS:
             given = self._of_container(self.value(index, held[1]), held[2])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
+from sglang_contracts.plugin.ir.nodes import Node
 from sglang_contracts.surface.model import Attribute
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Value as RecordedValue
@@ -62,7 +61,7 @@ class Asked(Members):
         """Whether there is a module of that name."""
         return self.lens.has_module(text) if self.lens.covers(text) else None
 
-    def table(self, index: int, node: Sequence[Any]) -> Symbol | None:
+    def table(self, index: int, node: Node) -> Symbol | None:
         """The table of the release that a node is: a value with keys."""
         symbol: Symbol | None = None
         if node[0] == "import" and node[2]:

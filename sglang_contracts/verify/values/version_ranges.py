@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from sglang_contracts.plugin.ir.nodes import Node
 from sglang_contracts.verify.values.constants import DEEPEST, UNSURE, Constants
 
 _PURE = frozenset({"version", "text", "number", "literal", "always", "never"})
@@ -54,7 +54,7 @@ class Coverage(Constants):
                 return self._pure_call(index, held, depth)
         return None if held[0] in _PURE else False
 
-    def _pure_attribute(self, index: int, held: Sequence[Any], depth: int) -> bool | None:
+    def _pure_attribute(self, index: int, held: Node, depth: int) -> bool | None:
         for each in self.value(index, held[1]).alternatives[:1]:
             if each[0] == "own-module":
                 found = self.own_name(each[1], held[2])
@@ -65,7 +65,7 @@ class Coverage(Constants):
                 return len(values) == 1 and self._pure(each[1], values[0], depth + 1)
         return False
 
-    def _pure_call(self, index: int, held: Sequence[Any], depth: int) -> bool | None:
+    def _pure_call(self, index: int, held: Node, depth: int) -> bool | None:
         callee = self.files[index].nodes[held[1]]
         if callee[0] == "attr" and self.constant(index, callee[1]) is not UNSURE:
             return True

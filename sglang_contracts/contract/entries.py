@@ -12,7 +12,6 @@ from sglang_contracts.contract import keys, signature
 from sglang_contracts.contract.dimensions import dimension_names
 from sglang_contracts.contract.expression import ExpressionError, parse
 from sglang_contracts.contract.keys import Form, Key
-from sglang_contracts.contract.locate import Locator
 from sglang_contracts.contract.locate import Path as KeyPath
 from sglang_contracts.contract.model import (
     KvWrites,
@@ -24,6 +23,7 @@ from sglang_contracts.contract.model import (
     Variant,
 )
 from sglang_contracts.contract.ranges import Range, RangeError
+from sglang_contracts.contract.text import TomlText
 from sglang_contracts.errors import ContractsError, nearest
 
 T = TypeVar("T")
@@ -37,36 +37,86 @@ _CHOICES = {
 
 
 class Entries:
-    """The keys of one file.
+    """The keys of one contract: of its file, and of its inventory where it has one.
 
     Args:
-        text: The file's.
-        file: Its name.
-        raw: What TOML makes of the text.
+        main: The contract's file.
+        inventory: The file with the names that only have bounds.
+
+    Raises:
+        ContractsError: The inventory has what does not belong there, or stands in both files.
     """
 
-    def __init__(self, text: str, file: str, raw: dict[str, object]) -> None:
-        self.file = file
-        self.raw = raw
-        self._text = text
-        self._locator: Locator | None = None
+    def __init__(self, main: TomlText, inventory: TomlText | None = None) -> None:
+        self.file = main.file
+        self._main = main
+        self._inventory = inventory
         self.id = ""
         self.targets: tuple[str, ...] = ()
         self.classes: dict[str, tuple[str, ...]] = {}
         self.default_range: tuple[str, ...] = ()
         self.dims: dict[str, str] = {}
+        self._only_bounds: set[KeyPath] = set()
+        self.raw = self._joined() if inventory is not None else main.raw
+
+    def _joined(self) -> dict[str, object]:
+        assert self._inventory is not None
+        joined = dict(self._main.raw)
+        for section, names in self._inventory.raw.items():
+            self._only_bounds.add((section,))
+            if section not in keys.SECTIONS:
+                self.fail(
+                    (section,),
+                    f"'{section}' has no place in the inventory: it holds names with their bounds",
+                    f"write it in {self.file}",
+                )
+            own = joined.get(section, {})
+            if not isinstance(names, dict):
+                self.fail((section,), f"'{section}' must be a table of tables")
+            self._only_bounds.discard((section,))
+            if not isinstance(own, dict):
+                continue  # said of the contract's own file when its tables are read
+            for name, table in names.items():
+                self._only_bounds.add((section, name))
+                self._refuse_meaning((section, name), table)
+                if name in own:
+                    line = self._main.line((section, name))
+                    self.fail(
+                        (section, name),
+                        f"[{section}.{name}] stands already in {self.file}, line {line}",
+                        "keep the one that says more",
+                    )
+            joined[section] = {**own, **names}
+        return joined
+
+    def _refuse_meaning(self, path: KeyPath, table: object) -> None:
+        for name in table if isinstance(table, dict) else ():
+            if name in keys.MEANING:
+                self.fail(
+                    (*path, name),
+                    f"'{name}' says more than a name and its bounds, which an inventory holds",
+                    f"move {place_of(path)} to {self.file}",
+                )
+
+    def is_inventory(self, path: KeyPath) -> bool:
+        """Whether a key stands in the inventory."""
+        return path[:2] in self._only_bounds or path[:1] in self._only_bounds
+
+    def file_of(self, inventory: bool) -> str:
+        """The name of the contract's file, or of its inventory."""
+        return self._inventory.file if inventory and self._inventory else self._main.file
 
     # -- errors
 
     def line(self, path: KeyPath) -> int:
-        """The line on which a key stands."""
-        if self._locator is None:
-            self._locator = Locator(self._text)
-        return self._locator.line(path)
+        """The line on which a key stands, in the file in which it does."""
+        inventory = self._inventory if self.is_inventory(path) else None
+        return (inventory or self._main).line(path)
 
     def fail(self, path: KeyPath, message: str, hint: str = "") -> NoReturn:
         """Raise what is wrong at a key, with file and line."""
-        raise ContractsError(f"{self.file}:{self.line(path)}: {message}", hint)
+        file = self.file_of(self.is_inventory(path))
+        raise ContractsError(f"{file}:{self.line(path)}: {message}", hint)
 
     # -- pieces
 

@@ -98,6 +98,27 @@ SECTIONS: dict[str, dict[str, Key]] = {
 }
 """Tables of tables: ``[fields.NAME]`` and so on → the keys of each."""
 
+MEANING = frozenset(
+    {
+        "optional",
+        "note",
+        "modes",
+        "dtype",
+        "shape",
+        "device",
+        "returns",
+        "kv_writes",
+        "host_transfers",
+    }
+)
+"""Keys that say more of a name than where it stands, in which releases, and how it is spelled."""
+
+INVENTORY: dict[str, dict[str, Key]] = {
+    section: {name: key for name, key in table.items() if name not in MEANING}
+    for section, table in SECTIONS.items()
+}
+"""The tables of a contract's inventory → the keys of each."""
+
 LISTS: dict[str, dict[str, Key]] = {
     "invariants": {
         "id": Key(Form.TEXT, "Stable id of the clause.", required=True),
@@ -140,6 +161,8 @@ LISTS: dict[str, dict[str, Key]] = {
 CONTRACT: dict[str, Key] = {
     "id": Key(Form.TEXT, "Id of the contract: the name of the file.", required=True),
     "title": Key(Form.TEXT, "One line for people.", required=True),
+    "purpose": Key(Form.TEXT, "What the interface is for, and what goes wrong where it is broken."),
+    "last_change": Key(Form.TEXT, "What changed last: the release first, then what, in a line."),
     "target": Key(Form.TEXTS, "module:Class (or module) it is on; a list: first that is there."),
     "provider": Key(Form.SIDE, "Who makes it.", required=True),
     "consumer": Key(Form.SIDE, "Who relies on it.", required=True),

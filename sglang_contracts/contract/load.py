@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -25,13 +24,8 @@ from sglang_contracts.contract.model import (
     Contract,
     Kind,
 )
-from sglang_contracts.contract.text import read_text
+from sglang_contracts.contract.text import INVENTORY, TomlText, read_text
 from sglang_contracts.errors import ContractsError, nearest
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - the same parser under its older name
-    import tomli as tomllib
 
 MAX_CLAUSES = 5_000
 """Most clauses in one file."""
@@ -54,57 +48,34 @@ _KINDS = {
 _OF_TARGET = frozenset({"fields", "attributes", "methods", "members"})
 
 
-def parse_contract(text: str, file: str) -> Contract:
-    """One contract from the text of a file.
+def parse_contract(text: str, file: str, inventory: str | None = None) -> Contract:
+    """One contract from the text of its file, and of its inventory where it has one.
 
     Args:
         text: TOML.
         file: File name; its stem must be the contract's id.
+        inventory: TOML of the file of the same name in ``inventory/``.
 
     Raises:
         ContractsError: Anything wrong with it, with file, line, offending text and hint.
     """
-    try:
-        raw = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _broken(text, file, error) from None
-    return _Loader(text, file, raw).contract()
+    names = TomlText(inventory, f"{INVENTORY}/{file}") if inventory is not None else None
+    return _Loader(TomlText(text, file), names).contract()
 
 
 def read_contract(path: Path) -> Contract:
-    """One contract from a file.
+    """One contract from its file, and from its inventory beside it.
 
     Raises:
-        ContractsError: It cannot be read, or anything is wrong with it.
+        ContractsError: One of them cannot be read, or anything is wrong with it.
     """
-    return parse_contract(read_text(path), path.name)
-
-
-def _broken(text: str, file: str, error: Exception) -> ContractsError:
-    message = str(error) or "nested too deep"
-    line = 0
-    if "(at line " in message:
-        message, _, rest = message.partition(" (at line ")
-        line = int(rest.split(",")[0])
-    elif "(at end of document)" in message:
-        message = message.partition(" (at")[0]
-        line = text.count("\n") + 1
-    lines = text.splitlines()
-    line = min(line, len(lines))
-    shown = lines[line - 1].strip() if line else ""
-    hint = "strings need quotes, every [ and { its closing partner, a key may stand only once"
-    if "overwrite" in message.lower() or "twice" in message.lower():
-        hint = "this table or key stands twice: keep one"
-    elif shown and "=" in shown and shown.split("=", 1)[1].strip()[:1] in "<>=~!":
-        hint = f'put the version range in quotes: {shown.split("=", 1)[0].strip()} = ">=0.5.3"'
-    where = f"{file}:{line}" if line else file
-    return ContractsError(
-        f"{where}: broken TOML: {message}" + (f": {shown[:80]}" if shown else ""), hint
-    )
+    inventory = path.parent / INVENTORY / path.name
+    names = read_text(inventory) if inventory.exists() else None
+    return parse_contract(read_text(path), path.name, names)
 
 
 class _Loader(Entries):
-    """The whole of one file."""
+    """The whole of one contract."""
 
     def contract(self) -> Contract:
         for name in self.raw:
@@ -139,6 +110,8 @@ class _Loader(Entries):
             dims=self.dims,
             layouts=self.read_layouts(),
             note=as_text(head.get("note")),
+            purpose=as_text(head.get("purpose")).strip(),
+            last_change=as_text(head.get("last_change")).strip(),
             clauses=tuple(clauses),
             file=self.file,
         )
@@ -226,6 +199,7 @@ class _Loader(Entries):
             note=as_text(table.get("note")),
             source=as_text(table.get("source")),
             line=self.line(path),
+            inventory=self.is_inventory(path),
         )
 
     def owner(self, path: KeyPath, name: str) -> tuple[tuple[str, ...], str]:
@@ -356,12 +330,15 @@ class _Loader(Entries):
         )
 
     def check_ids(self, clauses: Sequence[Clause]) -> None:
-        seen: dict[str, int] = {}
+        seen: dict[str, Clause] = {}
         for clause in clauses:
-            if clause.id in seen:
+            first = seen.setdefault(clause.id, clause)
+            if first is not clause:
+                file = self.file_of(clause.inventory)
+                where = f"in line {first.line}"
+                if first.inventory != clause.inventory:
+                    where = f"in {self.file_of(first.inventory)}, line {first.line}"
                 raise ContractsError(
-                    f"{self.file}:{clause.line}: the clause '{clause.id}' stands already "
-                    f"in line {seen[clause.id]}",
+                    f"{file}:{clause.line}: the clause '{clause.id}' stands already {where}",
                     "give one of them an id of its own",
                 )
-            seen[clause.id] = clause.line

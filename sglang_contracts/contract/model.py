@@ -1,6 +1,6 @@
 """What a contract says, as plain frozen values.
 
-A :class:`Contract` is one TOML file; a :class:`Clause` is one checkable statement in it. All that
+A :class:`Contract` is one interface; a :class:`Clause` is one checkable statement in it. All that
 could be worked out while loading is worked out here (spellings of symbols, owners), so that who
 checks clauses never looks at TOML. ``docs/contract-language.md`` is the reference for authors.
 """
@@ -254,7 +254,9 @@ class Clause(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     note: str = ""
     source: str = ""
     line: int = 0
-    """Line of its table in the contract file."""
+    """Line of its table in :meth:`Contract.file_of`."""
+    inventory: bool = False
+    """It stands in the contract's inventory: of its name only the bounds are known."""
 
     @property
     def range(self) -> Range:
@@ -279,7 +281,7 @@ def variant(variants: tuple[Variant[T], ...], release: str) -> T | None:
 
 
 class Contract(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One interface: one file."""
+    """One interface: a TOML file, and another with the names that only have bounds."""
 
     id: str
     title: str
@@ -295,9 +297,18 @@ class Contract(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     layouts: Mapping[str, tuple[str, ...]] = {}
     """Layout name → axes, outermost first."""
     note: str = ""
+    purpose: str = ""
+    """What the interface is for, and what goes wrong where it is broken."""
+    last_change: str = ""
+    """What changed last, the release first."""
     clauses: tuple[Clause, ...] = ()
     file: str = ""
     """File name, for messages."""
+
+    def file_of(self, clause: Clause | None = None) -> str:
+        """Where a clause stands, or the contract itself: a path in the folder of contracts."""
+        name = self.file or f"{self.id}.toml"
+        return f"inventory/{name}" if clause is not None and clause.inventory else name
 
     def clause(self, name: str) -> Clause | None:
         """The clause with that id (with or without the contract's own part)."""

@@ -1,7 +1,8 @@
-"""The JSON schema of contract files, for editors; generated from :mod:`contract.keys`.
+"""The JSON schemas of contract files, for editors; generated from :mod:`contract.keys`.
 
-``python -m sglang_contracts.contract.schema`` prints it; what it prints is committed as
-``contracts/contract.schema.json``.
+``python -m sglang_contracts.contract.schema`` prints that of contracts, and with ``inventory`` as
+argument that of their inventories; what it prints is committed as
+``contracts/contract.schema.json`` and ``contracts/inventory/inventory.schema.json``.
 """
 
 from __future__ import annotations
@@ -94,10 +95,25 @@ def json_schema() -> dict[str, object]:
     }
 
 
-def schema_text() -> str:
-    """The committed text of the schema."""
-    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+def inventory_schema() -> dict[str, object]:
+    """The schema that every file in ``contracts/inventory/`` satisfies."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "sglang-contracts inventory of a contract",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            name: {"type": "object", "additionalProperties": _table(table)}
+            for name, table in keys.INVENTORY.items()
+        },
+    }
+
+
+def schema_text(schema: Mapping[str, object]) -> str:
+    """The committed text of a schema."""
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    chosen = inventory_schema() if sys.argv[1:] == ["inventory"] else json_schema()
+    sys.stdout.write(schema_text(chosen))

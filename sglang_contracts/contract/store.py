@@ -15,7 +15,7 @@ import msgspec
 from sglang_contracts import paths
 from sglang_contracts.code_digest import code_digest
 from sglang_contracts.contract.model import Contract
-from sglang_contracts.contract.text import read_text
+from sglang_contracts.contract.text import INVENTORY, read_text
 from sglang_contracts.errors import ContractsError, nearest
 from sglang_contracts.files import write_atomically
 
@@ -29,7 +29,7 @@ def load_contracts(folder: Path | None = None) -> tuple[Contract, ...]:
     """Every contract in a folder, by id.
 
     Args:
-        folder: Where the ``*.toml`` lie; None: those shipped with the tool.
+        folder: Where the ``*.toml`` lie, and ``inventory/``; None: those shipped with the tool.
 
     Raises:
         ContractsError: No such folder, or a file in it is wrong (file, line, hint).
@@ -38,21 +38,31 @@ def load_contracts(folder: Path | None = None) -> tuple[Contract, ...]:
     if not folder.is_dir():
         raise ContractsError(f"there is no folder of contracts at {folder}")
     files = sorted(folder.glob("*.toml"))
+    inventories = sorted((folder / INVENTORY).glob("*.toml"))
     if len(files) > MAX_FILES:
         raise ContractsError(f"more than {MAX_FILES} contracts in {folder}")
+    for alone in {path.name for path in inventories} - {path.name for path in files}:
+        raise ContractsError(
+            f"{INVENTORY}/{alone}: there is no {alone} that it belongs to",
+            f"write {folder / alone}, or remove the inventory",
+        )
     texts = {path.name: read_text(path) for path in files}
-    place = paths.cache() / "contracts" / f"{_key(texts)}.msgpack"
+    names = {f"{INVENTORY}/{path.name}": read_text(path) for path in inventories}
+    place = paths.cache() / "contracts" / f"{_key(texts | names)}.msgpack"
     found = _read(place)
     if found is None:
         from sglang_contracts.contract.load import parse_contract
 
-        found = tuple(parse_contract(text, name) for name, text in texts.items())
+        found = tuple(
+            parse_contract(text, name, names.get(f"{INVENTORY}/{name}"))
+            for name, text in texts.items()
+        )
         _write(place, found)
     return found
 
 
 def load_contract(path: Path) -> Contract:
-    """One contract from a file, past the cache.
+    """One contract from its file and inventory, past the cache.
 
     Raises:
         ContractsError: It cannot be read, or anything is wrong with it.

@@ -29,8 +29,9 @@ def test_every_folder_of_fakes_and_data_is_in_the_wheel():
         for file in (ROOT / "fakes").rglob("__init__.py")
     }
     data = {
-        ".".join(("sglang_contracts", "data", "matrix", *folder.relative_to(ROOT / "matrix").parts))
-        for folder in (ROOT / "matrix").iterdir()
+        ".".join(("sglang_contracts", "data", kind, *folder.relative_to(ROOT / kind).parts))
+        for kind in ("contracts", "matrix")
+        for folder in (ROOT / kind).rglob("*")
         if folder.is_dir()
     }
     assert fakes | data <= listed

@@ -4,7 +4,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from sglang_contracts.contract.schema import json_schema, schema_text
+from sglang_contracts.contract.schema import inventory_schema, json_schema, schema_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -13,14 +13,32 @@ else:
 
 CONTRACTS = Path(__file__).parents[2] / "contracts"
 FILES = sorted(CONTRACTS.glob("*.toml"))
+INVENTORY = CONTRACTS / "inventory"
 
 
-def test_the_committed_schema_is_current():
-    assert (CONTRACTS / "contract.schema.json").read_text(encoding="utf-8") == schema_text()
+def test_the_committed_schemas_are_current():
+    committed = (CONTRACTS / "contract.schema.json").read_text(encoding="utf-8")
+    assert committed == schema_text(json_schema())
+    committed = (INVENTORY / "inventory.schema.json").read_text(encoding="utf-8")
+    assert committed == schema_text(inventory_schema())
 
 
-def test_the_schema_is_a_schema():
+def test_the_schemas_are_schemas():
     jsonschema.Draft202012Validator.check_schema(json_schema())
+    jsonschema.Draft202012Validator.check_schema(inventory_schema())
+
+
+@pytest.mark.parametrize("path", sorted(INVENTORY.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_inventory_satisfies_its_schema(path):
+    jsonschema.validate(tomllib.loads(path.read_text(encoding="utf-8")), inventory_schema())
+
+
+@pytest.mark.parametrize(
+    "bad", [{"behaviours": []}, {"contract": {"id": "a"}}, {"fields": {"x": {"note": "n"}}}]
+)
+def test_the_schema_of_inventories_refuses_what_the_loader_refuses(bad):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(bad, inventory_schema())
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

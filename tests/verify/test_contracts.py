@@ -8,6 +8,7 @@ from collections import defaultdict
 import msgspec
 import pytest
 
+from sglang_contracts import paths
 from sglang_contracts.contract import Range, load_contracts
 from sglang_contracts.contract.model import Kind, Replacement, Variant
 from sglang_contracts.errors import ContractsError
@@ -256,23 +257,22 @@ def test_since_0_5_13_the_pool_is_read_off_the_backend(catalog, contracts):
     assert "token_to_kv_pool" not in mined("0.5.12.post1")
 
 
-def test_proposals_are_written_in_place_and_nothing_else_changes(
-    catalog, contracts, own_cache, tmp_path
-):
-    contract = next(each for each in contracts if each.id == "forward-batch")
-    from sglang_contracts import paths
-
-    text = (paths.data("contracts") / "forward-batch.toml").read_text()
-    right = 'sglang = "<0.5.13"'
-    assert right in text
-    (tmp_path / "forward-batch.toml").write_text(text.replace(right, 'sglang = "<0.5.11"'))
+def test_proposals_are_written_in_place_and_nothing_else_changes(catalog, own_cache, tmp_path):
+    texts = {
+        "forward-batch.toml": '\nsglang = "<0.5.13"\n',
+        "inventory/forward-batch.toml": '\nsglang = ">=0.5.13"\n',
+    }
+    (tmp_path / "inventory").mkdir()
+    for name, right in texts.items():
+        text = (paths.data("contracts") / name).read_text()
+        assert right in text
+        (tmp_path / name).write_text(text.replace(right, '\nsglang = "<0.5.11"\n'))
     broken = load_contracts(tmp_path)
     report = verify_contracts(broken, catalog, catalog.releases)
-    assert report.facts["proposals"]
     edited = write_proposals(broken, tmp_path, report.facts["proposals"])
-    assert list(edited) == ["forward-batch.toml"]
-    assert (tmp_path / "forward-batch.toml").read_text() == text
-    assert contract.clauses
+    assert list(edited) == sorted(texts)
+    for name in texts:
+        assert (tmp_path / name).read_text() == (paths.data("contracts") / name).read_text()
 
 
 def test_an_unknown_release_names_the_nearest(catalog):

@@ -115,7 +115,7 @@ def _clause(contract: Contract, clause: Clause, before: Surface, after: Surface)
     if then is None and now is None:
         return None
     name = clause.symbols[0] if clause.symbols else f"{contract.id}/{clause.name}"
-    location = (Location(f"contracts/{contract.file or contract.id + '.toml'}", clause.line),)
+    location = (Location(f"contracts/{contract.file_of(clause)}", clause.line),)
     if now is None:
         assert then is not None
         replacement = clause.replacement(after.release)
@@ -157,7 +157,7 @@ def _behaviour(contract: Contract, clause: Clause, old: str, new: str) -> Findin
         rule=clause.rule or "behaviour-changed",
         severity=Severity(clause.severity or "warning"),
         symbol=symbol,
-        locations=(Location(f"contracts/{contract.file or contract.id + '.toml'}", clause.line),),
+        locations=(Location(f"contracts/{contract.file_of(clause)}", clause.line),),
         role="clause",
         old=clause.was,
         new=clause.now,

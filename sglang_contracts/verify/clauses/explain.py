@@ -225,7 +225,7 @@ def _clause(contract: Contract, clause: Clause) -> dict[str, Any]:
         ],
         "note": clause.note,
         "source": clause.source,
-        "file": f"contracts/{contract.file or contract.id + '.toml'}",
+        "file": f"contracts/{contract.file_of(clause)}",
         "line": clause.line,
     }
 

@@ -25,7 +25,8 @@ def write_proposals(
         proposals: ``facts["proposals"]`` of a ``verify`` report.
 
     Returns:
-        File name → ids of the clauses edited. Clauses that no release has are left alone.
+        File, as a path in the folder → ids of the clauses edited. Clauses that no release has are
+        left alone.
 
     Raises:
         ContractsError: A file cannot be written.
@@ -43,7 +44,7 @@ def write_proposals(
         if proposal["never"]:
             continue
         contract, clause = by_clause[str(proposal["clause"])]
-        path = folder / (contract.file or f"{contract.id}.toml")
+        path = folder / contract.file_of(clause)
         if path not in texts:
             try:
                 texts[path] = path.read_text(encoding="utf-8").splitlines()
@@ -52,9 +53,9 @@ def write_proposals(
         parts = proposal["sharp"]
         assert isinstance(parts, (list, tuple))  # a tuple until it has been through a file
         if _edit(texts[path], clause.line, [str(part) for part in parts]):
-            edited.setdefault(path.name, []).append(clause.id)
+            edited.setdefault(path.relative_to(folder).as_posix(), []).append(clause.id)
     for path, lines in texts.items():
-        if path.name in edited:
+        if path.relative_to(folder).as_posix() in edited:
             write_atomically(path, ("\n".join(lines) + "\n").encode())
     return {name: sorted(ids) for name, ids in sorted(edited.items())}
 

@@ -372,7 +372,7 @@ def _proposal(clause: Clause, there: dict[str, bool]) -> Proposal | None:
 
 
 def _where(contract: Contract, clause: Clause) -> tuple[Location, ...]:
-    return (Location(f"contracts/{contract.file or contract.id + '.toml'}", clause.line),)
+    return (Location(f"contracts/{contract.file_of(clause)}", clause.line),)
 
 
 def _bounds(contract: Contract, clause: Clause, release: str, present: bool) -> Finding:

@@ -48,8 +48,9 @@ def key_of(digest: str, catalog: Catalog, known_as: Mapping[str, str]) -> str:
     for release in catalog.releases:
         total.update(f"{release}={catalog.pack(release).header.digest}\0".encode())
     total.update(repr(sorted(known_as.items())).encode())
-    for path in sorted(paths.data("contracts").glob("*.toml")):
-        total.update(path.name.encode() + path.read_bytes())
+    contracts = paths.data("contracts")
+    for path in sorted(contracts.rglob("*.toml")):
+        total.update(path.relative_to(contracts).as_posix().encode() + path.read_bytes())
     return total.hexdigest()[:40]
 
 

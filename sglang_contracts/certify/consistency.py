@@ -9,8 +9,8 @@ from typing import Any
 from sglang_contracts.certify import plan
 from sglang_contracts.certify.certificate import Certificate
 from sglang_contracts.suite.capabilities import Capabilities
-from sglang_contracts.suite.engine import OUTCOMES, Result
 from sglang_contracts.suite.registry import LEVELS
+from sglang_contracts.suite.result import OUTCOMES, Result
 from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised, verdict
 
 

@@ -31,9 +31,8 @@ from sglang_contracts.certify.environment import environment, issuer
 from sglang_contracts.certify.plan import levels, planned
 from sglang_contracts.certify.processes import Part, ended_by_signals, run
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.suite.engine import Result
-from sglang_contracts.suite.session import FAKE
-from sglang_contracts.suite.subject import load_subject
+from sglang_contracts.suite.result import Result
+from sglang_contracts.suite.session import FAKE, load_plugin
 from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised, verdict
 
 TIMEOUT = 3600.0
@@ -131,7 +130,7 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
     """
     _torch_is_there()
     release = release_of(order.sglang)
-    subject = load_subject(order.plugin, order.config)
+    subject = load_plugin(order.plugin, order.config)
     files = plugin_files(order.plugin)
     contracts: list[str] = []
 

@@ -14,7 +14,7 @@ from sglang_contracts.errors import ContractsError
 
 if TYPE_CHECKING:
     from sglang_contracts.certify.certificate import Certificate
-    from sglang_contracts.suite.engine import Result
+    from sglang_contracts.suite.result import Result
 
 _MARKS = {
     "pass": "ok",

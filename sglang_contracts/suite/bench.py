@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sglang_contracts.live.build import Geometry
-from sglang_contracts.suite import oracle
+from sglang_contracts.suite import fields, oracle
 from sglang_contracts.suite.passes import Pass, Request, Step, noise
 from sglang_contracts.suite.script import Cell, Turn
 from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
@@ -195,6 +195,10 @@ class Bench(Watched):
             taken.append(slot)
         return taken
 
+    def typed(self, name: str, values: list[int]) -> Any:
+        """A vector of the batch with the dtype and on the device that its contract states."""
+        return fields.typed(self.context.release, name, values, self.seed, self.device)
+
     def tensor(self, values: Sequence[float], dtype: str) -> Any:
         """A tensor on the bench's device."""
         import torch
@@ -239,42 +243,42 @@ class Bench(Watched):
         counts: list[int],
         loc: list[int],
     ) -> Any:
-        typed = self.context.typed
+        typed = self.typed
         lens = [len(request.slots) for request in requests]
         positions = [
             position
             for start, count in zip(starts, counts, strict=True)
             for position in range(start, start + count)
         ]
-        fields: dict[str, Any] = {
+        made: dict[str, Any] = {
             "forward_mode": self.builder.mode(mode),
             "batch_size": len(requests),
-            "input_ids": typed(self, "input_ids", [0] * len(loc)),
-            "req_pool_indices": typed(self, "req_pool_indices", [r.row for r in requests]),
-            "seq_lens": typed(self, "seq_lens", lens),
-            "seq_lens_cpu": typed(self, "seq_lens_cpu", lens),
-            "orig_seq_lens": typed(self, "orig_seq_lens", lens),
+            "input_ids": typed("input_ids", [0] * len(loc)),
+            "req_pool_indices": typed("req_pool_indices", [r.row for r in requests]),
+            "seq_lens": typed("seq_lens", lens),
+            "seq_lens_cpu": typed("seq_lens_cpu", lens),
+            "orig_seq_lens": typed("orig_seq_lens", lens),
             "seq_lens_sum": sum(lens),
-            "out_cache_loc": typed(self, "out_cache_loc", loc),
-            "positions": typed(self, "positions", positions),
+            "out_cache_loc": typed("out_cache_loc", loc),
+            "positions": typed("positions", positions),
             "rids": [f"request-{request.number}" for request in requests],
             "req_to_token_pool": self.request_pool,
             "token_to_kv_pool": self.pool,
             "attn_backend": self.backend,
         }
         if mode in ("extend", "mixed"):
-            fields |= {
+            made |= {
                 "extend_num_tokens": sum(counts),
-                "extend_seq_lens": typed(self, "extend_seq_lens", counts),
-                "extend_prefix_lens": typed(self, "extend_prefix_lens", starts),
+                "extend_seq_lens": typed("extend_seq_lens", counts),
+                "extend_prefix_lens": typed("extend_prefix_lens", starts),
                 "extend_start_loc": typed(
-                    self, "extend_start_loc", [sum(counts[:i]) for i in range(len(counts))]
+                    "extend_start_loc", [sum(counts[:i]) for i in range(len(counts))]
                 ),
                 "extend_seq_lens_cpu": list(counts),
                 "extend_prefix_lens_cpu": list(starts),
                 "extend_logprob_start_lens_cpu": [0] * len(counts),
             }
-        return self.builder.batch(**fields)
+        return self.builder.batch(**made)
 
     # Running them.
 
@@ -351,7 +355,7 @@ class Bench(Watched):
         if not save or not keys:
             self.store(step, layer)
         before = self.look() if self.looks else []
-        fields = self._snapshot(step.batch) if self.looks else {}
+        kept = self._snapshot(step.batch) if self.looks else {}
         self.writes.clear()
         options: dict[str, Any] = dict(more) if save else {**more, "save_kv_cache": False}
         with self.serving(step), self.context.observed():
@@ -364,7 +368,7 @@ class Bench(Watched):
                 step.batch,
                 **options,
             )
-        touched = [name for name, value in fields.items() if not self._same(step, name, value)]
+        touched = [name for name, value in kept.items() if not self._same(step, name, value)]
         self.forget()
         after = self.look() if self.looks else []
         if self.looks:

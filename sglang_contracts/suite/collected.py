@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sglang_contracts.suite.engine import Result
+from sglang_contracts.suite.result import Result
 
 if TYPE_CHECKING:
     from sglang_contracts.suite.session import Session

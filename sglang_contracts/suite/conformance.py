@@ -18,8 +18,14 @@ from sglang_contracts.suite.collected import Collected, collected
 from sglang_contracts.suite.engine import run_check
 from sglang_contracts.suite.pytest_plugin import EXAMPLE, is_check
 from sglang_contracts.suite.registry import Check
-from sglang_contracts.suite.session import Session, stand_in, start_sglang, with_parts
-from sglang_contracts.suite.subject import Subject, filled, load_subject
+from sglang_contracts.suite.session import (
+    Session,
+    load_plugin,
+    stand_in,
+    start_sglang,
+    with_parts,
+)
+from sglang_contracts.suite.subject import Subject, filled
 
 
 def _option(config: pytest.Config, name: str, default: Any) -> Any:
@@ -45,10 +51,8 @@ def _started(request: pytest.FixtureRequest) -> Session:
     name = _option(config, "--sglang-plugin", "")
     place = _option(config, "--sglang-config", "")
     wanted = str(_option(config, "--sglang", "installed"))
-    if name:
-        subject = load_subject(name, Path(place) if place else None)
-    else:
-        subject = _from_fixtures(request)
+    file = Path(place) if place else None
+    subject = load_plugin(name, file) if name else _from_fixtures(request)
     stand_in(subject)
     release, kind = start_sglang(wanted)
     subject = with_parts(filled(subject), sglang=kind, config=place)

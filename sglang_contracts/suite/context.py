@@ -16,7 +16,7 @@ from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violati
 
 if TYPE_CHECKING:
     from sglang_contracts.contract import Clause, Contract
-    from sglang_contracts.suite.bench import Bench
+    from sglang_contracts.suite.profile import Profile
     from sglang_contracts.suite.subject import Subject
     from sglang_contracts.surface import Surface
 
@@ -37,50 +37,11 @@ def _surface(release: str) -> Surface:
 
 
 @functools.cache
-def _contracts() -> dict[str, Contract]:
+def contracts_by_id() -> dict[str, Contract]:
+    """The shipped contracts by id, read once."""
     from sglang_contracts.contract import load_contracts
 
     return {each.id: each for each in load_contracts()}
-
-
-@functools.cache
-def _fields(release: str) -> dict[str, tuple[tuple[str, ...], str]]:
-    """Field of the forward batch → dtypes and side, as far as the contract says them."""
-    from sglang_contracts.contract import variant
-
-    found: dict[str, tuple[tuple[str, ...], str]] = {
-        name: ((dtype,), side) for name, (dtype, side) in _FIELDS.items()
-    }
-    contract = _contracts().get("forward-batch")
-    for clause in contract.clauses if contract is not None else ():
-        name = clause.id.partition("/")[2]
-        if name in found and clause.holds_in(release):
-            dtypes = variant(clause.dtype, release) or found[name][0]
-            found[name] = (dtypes, clause.device or found[name][1])
-    return found
-
-
-@dataclass(frozen=True)
-class Profile:
-    """How much is tried.
-
-    Attributes:
-        name: ``quick`` or ``full``.
-        examples: Hypothesis examples of a check.
-        all_cells: Each dtype with each page size, and all shapes; or each value at least once.
-        ops: Operations in a state machine's run.
-    """
-
-    name: str
-    examples: int
-    all_cells: bool
-    ops: int
-
-
-PROFILES = {
-    "quick": Profile("quick", 8, False, 24),
-    "full": Profile("full", 60, True, 60),
-}
 
 
 @dataclass
@@ -126,7 +87,7 @@ class Context:
     @functools.cached_property
     def contracts(self) -> dict[str, Contract]:
         """The shipped contracts by id."""
-        return _contracts()
+        return contracts_by_id()
 
     def clause(self, id: str) -> Clause | None:
         """The clause ``contract/clause`` if it holds in this release."""
@@ -197,23 +158,6 @@ class Context:
             self.used.add((turn.mode, script.cell.dtype, script.cell.page_size))
         if script.cell.label not in self.cells_used:
             self.cells_used.append(script.cell.label)
-
-    # Batches.
-
-    def typed(self, bench: Bench, name: str, values: list[int]) -> Any:
-        """A vector of the batch with the dtype and on the device that its contract states.
-
-        Args:
-            bench: Whose device is ``compute``.
-            name: Field of the forward batch.
-            values: Its numbers.
-        """
-        import torch
-
-        dtypes, device = _fields(self.release)[name]
-        dtype = dtypes[bench.seed % len(dtypes)]  # where a contract leaves a choice, each is tried
-        made = torch.tensor(values, dtype=getattr(torch, dtype))
-        return made if device == "host" else made.to(bench.device)
 
     # Watching.
 
@@ -345,18 +289,3 @@ def _same_draws_everywhere() -> Iterator[None]:
         yield
     finally:
         providers._get_local_constants = kept
-
-
-_FIELDS = {
-    # name: (dtype, device) where no contract says it
-    "input_ids": ("int64", "compute"),
-    "req_pool_indices": ("int64", "compute"),
-    "seq_lens": ("int64", "compute"),
-    "seq_lens_cpu": ("int64", "host"),
-    "orig_seq_lens": ("int32", "compute"),
-    "out_cache_loc": ("int64", "compute"),
-    "positions": ("int64", "compute"),
-    "extend_seq_lens": ("int32", "compute"),
-    "extend_prefix_lens": ("int32", "compute"),
-    "extend_start_loc": ("int32", "compute"),
-}

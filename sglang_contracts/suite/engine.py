@@ -12,33 +12,9 @@ from sglang_contracts.plugin.reading.settings import ExpectedFailure
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.expected import applies, judged
 from sglang_contracts.suite.registry import Check
+from sglang_contracts.suite.result import Result
+from sglang_contracts.suite.snippet import snippet
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, Violation, is_ctrl_c
-
-OUTCOMES = ("pass", "skip", "expected", "fail", "error")
-"""From good to bad. ``expected``: it fails as was said. ``error``: the suite could not tell."""
-
-
-class Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How one check came out."""
-
-    id: str
-    level: int
-    title: str
-    outcome: str
-    reason: str = ""
-    """Of a skip or an expected failure: a sentence. Of the others: empty."""
-    message: str = ""
-    """Of a failure or an error."""
-    crash: bool = False
-    """The failure is something that the backend raised, not this check's own assertion."""
-    reproduction: str = ""
-    """Python that fails alone for the same reason."""
-    seconds: float = 0.0
-    cells: tuple[str, ...] = ()
-    """What it exercised."""
-    omitted: tuple[str, ...] = ()
-    """Sentences on the parts of it that did not apply."""
-    clauses: tuple[str, ...] = ()
 
 
 def run_check(check: Check, context: Context, expected: Sequence[ExpectedFailure] = ()) -> Result:
@@ -69,8 +45,6 @@ def run_check(check: Check, context: Context, expected: Sequence[ExpectedFailure
 
 
 def _run(check: Check, context: Context) -> Result:
-    from sglang_contracts.suite.snippet import snippet
-
     base = Result(check.id, check.level, check.title, "pass")
     missing = [need for need in check.needs if not context.subject.capabilities.declares(need)]
     if missing:

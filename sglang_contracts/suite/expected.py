@@ -13,7 +13,7 @@ from sglang_contracts.errors import ContractsError
 
 if TYPE_CHECKING:
     from sglang_contracts.plugin.reading.settings import ExpectedFailure
-    from sglang_contracts.suite.engine import Result
+    from sglang_contracts.suite.result import Result
 
 
 def refuse_idle(entries: Sequence[ExpectedFailure], file: str) -> None:

@@ -18,8 +18,9 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.suite.engine import Result, run_check
+from sglang_contracts.suite.engine import run_check
 from sglang_contracts.suite.registry import checks, find
+from sglang_contracts.suite.result import Result
 from sglang_contracts.suite.session import Mutant, Session, load_mutant
 
 

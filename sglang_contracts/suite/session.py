@@ -15,7 +15,9 @@ from types import ModuleType
 from typing import Any
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.suite.context import PROFILES, Context
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.expected import refuse_idle
+from sglang_contracts.suite.profile import PROFILES
 from sglang_contracts.suite.subject import Subject, filled, load_subject
 
 FAKE = "fake:"
@@ -124,6 +126,17 @@ def with_parts(subject: Subject, **parts: Any) -> Subject:
     return dataclasses.replace(subject, parts={**subject.parts, **parts})
 
 
+def load_plugin(name: str, config: Path | None = None) -> Subject:
+    """The installed distribution ``name`` as a subject, its expected failures held to exist.
+
+    Raises:
+        ContractsError: It is not installed, its settings are broken, or it declares nothing.
+    """
+    subject = load_subject(name, config)
+    refuse_idle(subject.settings.expected_failures, subject.settings.file)
+    return subject
+
+
 def open_session(plugin: str, sglang: str, config: Path | None = None) -> Session:
     """Start SGLang, then load the plugin.
 
@@ -135,7 +148,7 @@ def open_session(plugin: str, sglang: str, config: Path | None = None) -> Sessio
     Raises:
         ContractsError: Either cannot be had.
     """
-    subject = load_subject(plugin, config)
+    subject = load_plugin(plugin, config)
     stand_in(subject)
     release, kind = start_sglang(sglang)
     subject = with_parts(filled(subject), sglang=kind, config=config)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sglang_contracts.suite.capabilities import Capabilities
-from sglang_contracts.suite.engine import Result
+from sglang_contracts.suite.result import Result
 
 
 def unexercised(capabilities: Capabilities, used: Iterable[tuple[str, str, int]]) -> list[str]:

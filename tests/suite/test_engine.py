@@ -4,8 +4,9 @@ import pytest
 
 from sglang_contracts.plugin.reading.settings import ExpectedFailure
 from sglang_contracts.suite.capabilities import parse
-from sglang_contracts.suite.context import PROFILES, Context
+from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.engine import run_check
+from sglang_contracts.suite.profile import PROFILES
 from sglang_contracts.suite.registry import Check
 from sglang_contracts.suite.subject import Subject
 from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised, verdict
@@ -154,7 +155,7 @@ def test_a_tensor_is_shown_without_its_contents():
 
 
 def results(*outcomes):
-    from sglang_contracts.suite.engine import Result
+    from sglang_contracts.suite.result import Result
 
     return [Result(f"a.b-{i}", level, "t", outcome) for i, (level, outcome) in enumerate(outcomes)]
 

@@ -4,8 +4,8 @@ import pytest
 
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.plugin.reading.settings import ExpectedFailure
-from sglang_contracts.suite.engine import Result
 from sglang_contracts.suite.expected import applies, judged, refuse_idle
+from sglang_contracts.suite.result import Result
 
 CHECK = "attention-backend.decode-equals-the-oracle"
 

@@ -104,9 +104,7 @@ class LegacyPlatformHooks:
 
     def get_mha_kv_pool_cls(self) -> type:
         """Clause `platform/get_mha_kv_pool_cls`: the multi-head KV pool."""
-        from kunlun_backend.pool import KunlunMHATokenToKVPool
-
-        return KunlunMHATokenToKVPool
+        return self.get_kv_pool_cls(kind="mha")  # type: ignore[attr-defined,no-any-return]  # the platform's
 
 
 def capabilities() -> Any:

@@ -31,7 +31,9 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
 
     def get_kv_pool_cls(self, *, kind: str) -> type | None:
         """The KV pool for `kind`; None leaves SGLang's own (0.5.22 and later)."""
-        return self.get_mha_kv_pool_cls() if kind == "mha" else None
+        from kunlun_backend.pool import KunlunMHATokenToKVPool
+
+        return KunlunMHATokenToKVPool if kind == "mha" else None
 
     def get_paged_allocator_cls(self) -> type:
         """The paged allocator, at every page size."""

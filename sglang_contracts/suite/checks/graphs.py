@@ -49,7 +49,7 @@ class Captured:
             ("positions", [0] * size),
             ("input_ids", [0] * size),
         ):
-            setattr(blank, name, bench.context.typed(bench, name, values))
+            setattr(blank, name, bench.typed(name, values))
         blank.batch_size = size
         self._host([self.fill] * size)
         heads, (dim, value_dim) = bench.cell.heads, bench.cell.dims
@@ -67,7 +67,7 @@ class Captured:
         self.graph = watch.graph() if watch is not None else None
 
     def _host(self, lens: list[int]) -> None:
-        self.batch.seq_lens_cpu = self.bench.context.typed(self.bench, "seq_lens_cpu", lens)
+        self.batch.seq_lens_cpu = self.bench.typed("seq_lens_cpu", lens)
         self.batch.seq_lens_sum = sum(lens)
 
     def metadata(self, capture: bool) -> None:
@@ -149,7 +149,7 @@ class Captured:
             ):
                 padded = [*values, *[rest] * (self.size - count)]
                 static = getattr(self.batch, name)
-                static.copy_(bench.context.typed(bench, name, padded))
+                static.copy_(bench.typed(name, padded))
             for layer in range(LAYERS):
                 for static, real in zip(self.inputs[layer], bench.inputs(step, layer), strict=True):
                     static[:count].copy_(real.to(bench.device))

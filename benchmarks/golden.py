@@ -14,14 +14,13 @@ enough to keep in a note.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
 import hashlib
-import io
 import itertools
 import os
 import runpy
 import shutil
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -63,53 +62,46 @@ def freeze(folder: Path, wheel: Path | None) -> None:
 
 
 def command(*arguments: str) -> bytes:
-    """What a command prints; it must end with 0 or 1."""
-    from sglang_contracts.cli import main
-
-    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
-    before, sys.argv = sys.argv, ["sglang-contracts", *arguments]
-    code: object = 0
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            main()
-    except SystemExit as end:
-        code = end.code
-    finally:
-        sys.argv = before
-    if code not in (0, 1, None):
-        sys.exit(f"{' '.join(arguments)} ended with {code}:\n{err.getvalue()}")
-    out.flush()
-    raw = out.buffer
-    assert isinstance(raw, io.BytesIO)
-    return raw.getvalue()
+    """What a command prints, in a process of its own; it must end with 0 or 1."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sglang_contracts.cli", *arguments],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(arguments)} ended with {done.returncode}:\n{done.stderr.decode()}")
+    return done.stdout
 
 
-def answers(folder: Path, out: Path) -> None:
-    """Answer the inputs with the present code, cold."""
+def answers(folder: Path, out: Path, only: str) -> None:
+    """Answer the inputs with the present code, cold; ``only`` those whose names begin so."""
     from sglang_contracts.surface import load_catalog
 
     out.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
 
-    def keep(name: str, data: bytes) -> None:
+    def said(name: str, data: bytes) -> None:
         (out / f"{name}.json").write_bytes(data)
         print(name, hashlib.sha256(data).hexdigest()[:16], flush=True)
 
-    keep("verify", command("verify", "--format", "json"))
-    releases = load_catalog().releases
-    changed = b"".join(
-        command("diff", old, new, "--format", "json") for old, new in itertools.pairwise(releases)
-    )
-    keep("diff", changed)
+    def keep(name: str, *commands: Sequence[str]) -> None:
+        if name.startswith(only):
+            said(name, b"".join(command(*each, "--format", "json") for each in commands))
+
+    keep("verify", ["verify"])
+    neighbours = itertools.pairwise(load_catalog().releases)
+    keep("diff", *(["diff", old, new] for old, new in neighbours))
     for tree in sorted(path.name for path in Path("trees").iterdir()):
-        keep(f"matrix-{tree}", command("matrix", f"trees/{tree}", "--format", "json"))
-        keep(f"uses-{tree}", command("uses", f"trees/{tree}", "--format", "json"))
-        dossiers = [
-            command("upgrade", f"trees/{tree}", "--from", old, "--to", new, "--format", "json")
-            for old, new in UPGRADES
-        ]
-        keep(f"upgrade-{tree}", b"".join(dossiers))
-    keep("rules", rules())
+        place = f"trees/{tree}"
+        keep(f"matrix-{tree}", ["matrix", place])
+        keep(f"uses-{tree}", ["uses", place])
+        keep(
+            f"upgrade-{tree}",
+            *(["upgrade", place, "--from", old, "--to", new] for old, new in UPGRADES),
+        )
+    if "rules".startswith(only):
+        said("rules", rules())
 
 
 def rules() -> bytes:
@@ -167,6 +159,7 @@ def main() -> int:
     writing = commands.add_parser("write", help="answer it with the present code")
     writing.add_argument("folder", type=Path)
     writing.add_argument("answers", type=Path)
+    writing.add_argument("--only", default="", help="answers whose names begin so")
     comparing = commands.add_parser("compare", help="what differs")
     comparing.add_argument("one", type=Path)
     comparing.add_argument("other", type=Path)
@@ -179,7 +172,7 @@ def main() -> int:
         return compare(chosen.one, chosen.other, chosen.show)
     with tempfile.TemporaryDirectory() as cache:
         os.environ["SGLANG_CONTRACTS_CACHE"] = cache
-        answers(chosen.folder.resolve(), chosen.answers.resolve())
+        answers(chosen.folder.resolve(), chosen.answers.resolve(), chosen.only)
     return 0
 
 

@@ -13,7 +13,7 @@ from sglang_contracts.plugin.ir.records import File, Guard, Use, UseKind
 from sglang_contracts.plugin.launch.command_words import Word, scan_python, scan_text
 from sglang_contracts.plugin.reading.files import Source, plain_text, python_text
 from sglang_contracts.plugin.reading.unreadable import names_sglang
-from sglang_contracts.plugin.walk.module import Flow
+from sglang_contracts.plugin.walk.module import walk_module
 
 _DEPTH = 4000
 _UNSTORABLE = re.compile(r"\\[uU]|[0-9A-Fa-f_]{16}")
@@ -65,7 +65,7 @@ def _extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
     try:
         sys.setrecursionlimit(max(limit, _DEPTH))
         everything = tuple(ast.walk(tree))  # walking costs more than parsing did: once
-        Flow(file, tree, everything, own_modules).run()
+        walk_module(file, tree, everything, own_modules)
         _launch(scan_python(everything), file)
     except RecursionError:
         file = File(source.path, module, problem=_TOO_DEEP)

@@ -8,9 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from sglang_contracts.plugin.ir.records import File
-from sglang_contracts.plugin.walk.expressions import Expressions
-from sglang_contracts.plugin.walk.module import Flow
-from sglang_contracts.plugin.walk.string_constants import Texts
+from sglang_contracts.plugin.walk import assignments, conditions, string_constants
+from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
+from sglang_contracts.plugin.walk.module import walk_module
+from sglang_contracts.plugin.walk.state import Walk
+from sglang_contracts.plugin.walk.statements import STATEMENTS
 
 HEAD = """\
 import copy, functools, threading
@@ -38,16 +40,16 @@ WRAPPERS = [
     ('"a" in dir(', ")"), ("all(z for z in ", ")"),
 ]  # fmt: skip
 """Each goes around the one before."""
-STATEMENTS = ["q = {}", "if {}:\n        x.b", "return {}", "x.a = {}", "for z in {}:\n        z.a"]
+BODIES = ["q = {}", "if {}:\n        x.b", "return {}", "x.a = {}", "for z in {}:\n        z.a"]
 LIMIT = 20_000
 
 
 def looks(monkeypatch: pytest.MonkeyPatch, text: str) -> int:
     """How many times a walk of a module looks at an expression."""
     count = 0
-    expr = Expressions.expr
+    expr = Walk.expr
 
-    def counted(self: Expressions, node: ast.expr) -> int:
+    def counted(self: Walk, node: ast.expr) -> int:
         nonlocal count
         count += 1
         if count > LIMIT:
@@ -56,8 +58,8 @@ def looks(monkeypatch: pytest.MonkeyPatch, text: str) -> int:
 
     tree = ast.parse(HEAD + "    " + text)
     with monkeypatch.context() as patch:
-        patch.setattr(Expressions, "expr", counted)
-        Flow(File("plugin.py", "plugin"), tree, tuple(ast.walk(tree)), frozenset()).run()
+        patch.setattr(Walk, "expr", counted)
+        walk_module(File("plugin.py", "plugin"), tree, tuple(ast.walk(tree)), frozenset())
     return count
 
 
@@ -65,7 +67,7 @@ def nested(before: str, after: str, depth: int) -> str:
     return before * depth + "x" + after * depth
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("statement", BODIES)
 @pytest.mark.parametrize(("before", "after"), [("", link) for link in LINKS] + WRAPPERS)
 def test_work_does_not_double_with_every_level(
     monkeypatch: pytest.MonkeyPatch, before: str, after: str, statement: str
@@ -100,50 +102,57 @@ def test_what_is_made_twice_of_what_was_before_is_looked_through_once(
     count = 0
 
     def counting(name: str) -> None:
-        original = getattr(Texts, name)
+        original = getattr(string_constants, name)
 
-        def counted(self: Flow, *args: object) -> object:
+        def counted(self: Walk, *args: object) -> object:
             nonlocal count
             count += 1
             if count > LIMIT:
                 raise AssertionError(f"more than {LIMIT} looks")
             return original(self, *args)
 
-        monkeypatch.setattr(Texts, name, counted)
+        monkeypatch.setattr(string_constants, name, counted)
 
     counting("_annotation")
     counting("texts")
     tree = ast.parse("\n".join([*lines, last.format(n=30)]))
-    walk = Flow(File("plugin.py", "plugin"), tree, tuple(ast.walk(tree)), frozenset())
-    walk.run()
+    file = File("plugin.py", "plugin")
+    walk_module(file, tree, tuple(ast.walk(tree)), frozenset())
     assert count
-    assert max(map(len, map(str, walk.nodes.table))) < LIMIT
+    assert max(map(len, map(str, file.nodes))) < LIMIT
 
 
-def bound(walk: Flow, value: int) -> None:
+def bound(walk: Walk, value: int) -> None:
     walk.bind("x", value)
 
 
-def assigned(walk: Flow, value: int) -> None:
-    walk.assign(ast.Name("x", ast.Store()), value, None)
+def assigned(walk: Walk, value: int) -> None:
+    assignments.assign(walk, ast.Name("x", ast.Store()), value, None)
 
 
-def narrowed(walk: Flow, value: int) -> None:
-    walk.narrowed_to("x", value)
+def narrowed(walk: Walk, value: int) -> None:
+    conditions.narrowed_to(walk, "x", value)
 
 
-def attribute_narrowed(walk: Flow, value: int) -> None:
-    walk.narrowed_to("x.a", value)
+def attribute_narrowed(walk: Walk, value: int) -> None:
+    conditions.narrowed_to(walk, "x.a", value)
 
 
 @pytest.mark.parametrize("change", [bound, assigned, narrowed, attribute_narrowed])
 def test_what_was_worked_out_holds_only_while_names_stand_for_the_same(
-    change: Callable[[Flow, int], None],
+    change: Callable[[Walk, int], None],
 ) -> None:
     tree = ast.parse("x.a.b")
     statement = tree.body[0]
     assert isinstance(statement, ast.Expr)
-    walk = Flow(File("plugin.py", "plugin"), tree, tuple(ast.walk(tree)), frozenset())
+    walk = Walk(
+        File("plugin.py", "plugin"),
+        tree,
+        tuple(ast.walk(tree)),
+        frozenset(),
+        expressions=EXPRESSIONS,
+        statements=STATEMENTS,
+    )
     walk.bind("x", walk.nodes.add("import", "sglang.srt.one", "A"))
     before = walk.expr(statement.value)
     assert walk.expr(statement.value) == before

@@ -7,11 +7,12 @@ import ast
 from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
 from sglang_contracts.plugin.walk import except_clauses as guards
-from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk import operands, string_constants
 from sglang_contracts.plugin.walk.scope import BUILTINS, dotted_name
+from sglang_contracts.plugin.walk.state import Walk
 
 
-def walk_assignment(walk: Conditions, node: ast.Assign) -> None:
+def walk_assignment(walk: Walk, node: ast.Assign) -> None:
     """``a = b``."""
     if any(isinstance(each, (ast.Tuple, ast.List)) for each in node.targets):
         walk.used_at_once(node.value)
@@ -20,16 +21,16 @@ def walk_assignment(walk: Conditions, node: ast.Assign) -> None:
         assign(walk, target, value, node.value)
 
 
-def walk_annotated(walk: Conditions, node: ast.AnnAssign) -> None:
+def walk_annotated(walk: Walk, node: ast.AnnAssign) -> None:
     """``a: T = b``: the annotation says what it is, before the value does."""
-    note = walk.annotation(node.annotation)
+    note = string_constants.annotation(walk, node.annotation)
     value = walk.expr(node.value) if node.value is not None else UNKNOWN
     assign(walk, node.target, note or value, node.value)
     if note:
         declare(walk, node.target, note)
 
 
-def declare(walk: Conditions, target: ast.expr, note: int) -> None:
+def declare(walk: Walk, target: ast.expr, note: int) -> None:
     """An annotated attribute of an own class is what it is declared to be."""
     if isinstance(target, ast.Attribute):
         with walk.silently():
@@ -38,7 +39,7 @@ def declare(walk: Conditions, target: ast.expr, note: int) -> None:
             walk.file.classes[base[1]].declared.setdefault(target.attr, note)
 
 
-def walk_augmented(walk: Conditions, node: ast.AugAssign) -> None:
+def walk_augmented(walk: Walk, node: ast.AugAssign) -> None:
     """``a += b`` reads and binds."""
     walk.expr(node.value)
     with walk.silently():
@@ -52,19 +53,21 @@ def walk_augmented(walk: Conditions, node: ast.AugAssign) -> None:
     assign(walk, node.target, walk.nodes.literal("number") if value else UNKNOWN, None)
 
 
-def assign(walk: Conditions, target: ast.expr, value: int, source: ast.expr | None) -> None:
+def assign(walk: Walk, target: ast.expr, value: int, source: ast.expr | None) -> None:
     """Bind a target."""
     _bind(walk, target, value, source)
     walk.moved()
 
 
-def _bind(walk: Conditions, target: ast.expr, value: int, source: ast.expr | None) -> None:
+def _bind(walk: Walk, target: ast.expr, value: int, source: ast.expr | None) -> None:
     match target:
         case ast.Name(id=name):
             walk.bind(name, value)
             walk.mention(name)
             walk.scope.dicts.pop(name, None)
-            if source is not None and (walk.is_display(source) or walk.is_alias(source)):
+            if source is not None and (
+                string_constants.is_display(walk, source) or string_constants.is_alias(walk, source)
+            ):
                 walk.scope.constants[name] = source
             if isinstance(source, ast.Call) and guards.last_name(source.func) == "TypeVar":
                 walk.scope.variables[name] = source
@@ -96,14 +99,14 @@ def _bind(walk: Conditions, target: ast.expr, value: int, source: ast.expr | Non
                 kept = value
                 if source is not None:
                     with walk.silently():
-                        kept = walk.argument(source)
-                for key in walk.texts(key_expr):
+                        kept = operands.argument(walk, source)
+                for key in string_constants.texts(walk, key_expr):
                     if key != "*":
                         walk.scope.dicts[base_expr.id][key] = kept
                         arguments.set_key(walk, base_expr.id, key)
             if base == UNKNOWN:
                 return
-            for key in walk.texts(key_expr):
+            for key in string_constants.texts(walk, key_expr):
                 if key == "*":
                     continue
                 walk.use(UseKind.REGISTER, base, target, name=key, value=value)
@@ -114,7 +117,7 @@ def _bind(walk: Conditions, target: ast.expr, value: int, source: ast.expr | Non
 
 
 def unpack(
-    walk: Conditions, elements: list[ast.expr], value: int, source: ast.expr | None, where: ast.AST
+    walk: Walk, elements: list[ast.expr], value: int, source: ast.expr | None, where: ast.AST
 ) -> None:
     """Bind several targets at once."""
     if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(elements):
@@ -138,7 +141,7 @@ def unpack(
         assign(walk, each, one, None)
 
 
-def walk_deletion(walk: Conditions, node: ast.Delete) -> None:
+def walk_deletion(walk: Walk, node: ast.Delete) -> None:
     """A name goes; an attribute has to be there to go."""
     for target in node.targets:
         if isinstance(target, ast.Name):

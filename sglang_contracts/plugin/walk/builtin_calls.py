@@ -8,18 +8,24 @@ from collections.abc import Callable
 from sglang_contracts.plugin.ir.records import UNKNOWN, Form, UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
 from sglang_contracts.plugin.walk import callbacks as handed
-from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk import (
+    conditions,
+    name_membership,
+    string_constants,
+    version_comparisons,
+)
 from sglang_contracts.plugin.walk.scope import IDENTIFIER
+from sglang_contracts.plugin.walk.state import Walk
 
 
-def of_dict(walk: Conditions, node: ast.Call) -> int | None:
+def of_dict(walk: Walk, node: ast.Call) -> int | None:
     """``dict(a=…)``."""
     values = [walk.expr(arg) for arg in node.args]
     values += [walk.expr(keyword.value) for keyword in node.keywords]
     return walk.nodes.add("dict", UNKNOWN if UNKNOWN in values else walk.nodes.union(values))
 
 
-def of_super(walk: Conditions, node: ast.Call) -> int | None:
+def of_super(walk: Walk, node: ast.Call) -> int | None:
     """``super()``."""
     owner = walk.scope.owner
     if node.args:
@@ -31,7 +37,7 @@ def of_super(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.add("super", owner) if owner else UNKNOWN
 
 
-def of_type(walk: Conditions, node: ast.Call) -> int | None:
+def of_type(walk: Walk, node: ast.Call) -> int | None:
     """``type(x)``."""
     if len(node.args) == 1:
         value = walk.expr(node.args[0])
@@ -41,7 +47,7 @@ def of_type(walk: Conditions, node: ast.Call) -> int | None:
     return None
 
 
-def of_isinstance(walk: Conditions, node: ast.Call) -> int | None:
+def of_isinstance(walk: Walk, node: ast.Call) -> int | None:
     """Asks of what class its first argument is."""
     values = [walk.expr(arg) for arg in node.args]
     if len(values) == 2 and values[0]:
@@ -50,37 +56,40 @@ def of_isinstance(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.literal("bool")
 
 
-def of_callable(walk: Conditions, node: ast.Call) -> int | None:
+def of_callable(walk: Walk, node: ast.Call) -> int | None:
     """Its argument only."""
     for arg in node.args:
         walk.expr(arg)
     return walk.nodes.literal("bool")
 
 
-def of_hasattr(walk: Conditions, node: ast.Call) -> int | None:
+def of_hasattr(walk: Walk, node: ast.Call) -> int | None:
     """Asks; never fails."""
     if len(node.args) != 2:
         return None
-    base = walk.subject(node.args[0])
-    names = walk.texts(node.args[1])
+    base = name_membership.subject(walk, node.args[0])
+    names = string_constants.texts(walk, node.args[1])
     handed.named_by_parameter(walk, node.args[1], base, UseKind.PROBE)
     for name in names:
         if name != "*":
             walk.mention(name)
             if base:
                 walk.use(UseKind.PROBE, walk.nodes.add("attr", base, name), node, name="has")
-    return walk.condition(node) or walk.nodes.literal("bool")
+    return conditions.condition(walk, node) or walk.nodes.literal("bool")
 
 
-def of_getattr(walk: Conditions, node: ast.Call) -> int | None:
+def of_getattr(walk: Walk, node: ast.Call) -> int | None:
     """With a default it asks; without, it reads."""
     if len(node.args) < 2:
         return None
-    base = walk.subject(node.args[0])
+    base = name_membership.subject(walk, node.args[0])
     default = walk.expr(node.args[2]) if len(node.args) > 2 else UNKNOWN
-    if any(walk.version_attribute(base, name) for name in walk.texts(node.args[1])):
+    if any(
+        version_comparisons.version_attribute(walk, base, name)
+        for name in string_constants.texts(walk, node.args[1])
+    ):
         return walk.nodes.add("version")
-    names = walk.texts(node.args[1])
+    names = string_constants.texts(walk, node.args[1])
     handed.named_by_parameter(
         walk, node.args[1], base, UseKind.READ if len(node.args) == 2 else UseKind.PROBE
     )
@@ -108,7 +117,7 @@ def of_getattr(walk: Conditions, node: ast.Call) -> int | None:
     return value
 
 
-def asked_for(walk: Conditions, has: int) -> bool:
+def asked_for(walk: Walk, has: int) -> bool:
     """Whether ``hasattr`` over several names, this among them, guards what stands here."""
     guard = walk.guard
     while guard:
@@ -122,14 +131,14 @@ def asked_for(walk: Conditions, has: int) -> bool:
     return False
 
 
-def of_setattr(walk: Conditions, node: ast.Call) -> int | None:
+def of_setattr(walk: Walk, node: ast.Call) -> int | None:
     """An assignment in other words."""
     if len(node.args) != 3:
         return None
     base = walk.expr(node.args[0])
     value = walk.expr(node.args[2])
     handed.named_by_parameter(walk, node.args[1], base, UseKind.WRITE, value)
-    for name in walk.texts(node.args[1]):
+    for name in string_constants.texts(walk, node.args[1]):
         if name == "*" or not base:
             continue
         walk.mention(name)
@@ -137,32 +146,32 @@ def of_setattr(walk: Conditions, node: ast.Call) -> int | None:
         if walk.nodes.op(base) in ("self", "ownclass"):
             walk.keep(str(walk.nodes.table[base][1]), name, value, node.lineno)
         walk.use(UseKind.WRITE, walk.nodes.add("attr", base, name), node, value=value)
-    if "*" in walk.texts(node.args[1]) and base and walk.nodes.op(base) == "self":
+    if "*" in string_constants.texts(walk, node.args[1]) and base and walk.nodes.op(base) == "self":
         record = walk.file.classes.get(str(walk.nodes.table[base][1]))
         if record is not None:
             record.open = True
     return UNKNOWN
 
 
-def of_property(walk: Conditions, node: ast.Call) -> int | None:
+def of_property(walk: Walk, node: ast.Call) -> int | None:
     """``property(f)``, ``staticmethod(f)``: what is assigned is still ``f``."""
     values = [walk.expr(arg) for arg in node.args]
     return walk.nodes.add("wrapped", "property", values[0]) if values else UNKNOWN
 
 
-def of_staticmethod(walk: Conditions, node: ast.Call) -> int | None:
+def of_staticmethod(walk: Walk, node: ast.Call) -> int | None:
     """See :func:`of_property`."""
     values = [walk.expr(arg) for arg in node.args]
     return walk.nodes.add("wrapped", "static", values[0]) if values else UNKNOWN
 
 
-def of_classmethod(walk: Conditions, node: ast.Call) -> int | None:
+def of_classmethod(walk: Walk, node: ast.Call) -> int | None:
     """See :func:`of_property`."""
     values = [walk.expr(arg) for arg in node.args]
     return walk.nodes.add("wrapped", "class", values[0]) if values else UNKNOWN
 
 
-def of_len(walk: Conditions, node: ast.Call) -> int | None:
+def of_len(walk: Walk, node: ast.Call) -> int | None:
     """How many there are."""
     values = [walk.expr(arg) for arg in node.args]
     for value in values[:1]:
@@ -170,7 +179,7 @@ def of_len(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.literal("int")
 
 
-def of_str(walk: Conditions, node: ast.Call) -> int | None:
+def of_str(walk: Walk, node: ast.Call) -> int | None:
     """The text of its argument; a call as any other."""
     if len(node.args) == 1:
         with walk.silently():
@@ -179,7 +188,7 @@ def of_str(walk: Conditions, node: ast.Call) -> int | None:
     return None
 
 
-def of_next(walk: Conditions, node: ast.Call) -> int | None:
+def of_next(walk: Walk, node: ast.Call) -> int | None:
     """An element."""
     values = [walk.expr(arg) for arg in node.args]
     if values and values[0]:
@@ -187,9 +196,9 @@ def of_next(walk: Conditions, node: ast.Call) -> int | None:
     return UNKNOWN
 
 
-def of_list(walk: Conditions, node: ast.Call) -> int | None:
+def of_list(walk: Walk, node: ast.Call) -> int | None:
     """A container of the same elements."""
-    numbers = walk.numbers(node)
+    numbers = version_comparisons.numbers(walk, node)
     if numbers:
         return numbers
     handed.by_key(walk, node, node.args[0] if node.args else None)
@@ -199,7 +208,7 @@ def of_list(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.literal("list")
 
 
-def of_max(walk: Conditions, node: ast.Call) -> int | None:
+def of_max(walk: Walk, node: ast.Call) -> int | None:
     """One of the elements."""
     values = [walk.expr(arg) for arg in node.args]
     handed.by_key(walk, node, node.args[0] if len(node.args) == 1 else None)
@@ -208,7 +217,7 @@ def of_max(walk: Conditions, node: ast.Call) -> int | None:
     return UNKNOWN
 
 
-def of_filter(walk: Conditions, node: ast.Call) -> int | None:
+def of_filter(walk: Walk, node: ast.Call) -> int | None:
     """The same elements, fewer of them."""
     values = [walk.expr(arg) for arg in node.args]
     if len(values) != 2:
@@ -217,9 +226,9 @@ def of_filter(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.add("list", walk.nodes.add("iter", values[1])) if values[1] else UNKNOWN
 
 
-def of_map(walk: Conditions, node: ast.Call) -> int | None:
+def of_map(walk: Walk, node: ast.Call) -> int | None:
     """What a function makes of each element."""
-    numbers = walk.numbers(node)
+    numbers = version_comparisons.numbers(walk, node)
     if numbers:
         return numbers
     for arg in node.args:
@@ -237,7 +246,7 @@ def of_map(walk: Conditions, node: ast.Call) -> int | None:
     return UNKNOWN
 
 
-def of_enumerate(walk: Conditions, node: ast.Call) -> int | None:
+def of_enumerate(walk: Walk, node: ast.Call) -> int | None:
     """Pairs of a number and an element."""
     values = [walk.expr(arg) for arg in node.args]
     if not values or not values[0]:
@@ -246,7 +255,7 @@ def of_enumerate(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.add("list", pair)
 
 
-def of_zip(walk: Conditions, node: ast.Call) -> int | None:
+def of_zip(walk: Walk, node: ast.Call) -> int | None:
     """Tuples of elements."""
     values = [walk.expr(arg) for arg in node.args]
     for keyword in node.keywords:
@@ -255,7 +264,7 @@ def of_zip(walk: Conditions, node: ast.Call) -> int | None:
     return walk.nodes.add("list", walk.nodes.add("tuple", *parts))
 
 
-BUILTIN_CALLS: dict[str, Callable[[Conditions, ast.Call], int | None]] = {
+BUILTIN_CALLS: dict[str, Callable[[Walk, ast.Call], int | None]] = {
     "dict": of_dict,
     "super": of_super,
     "type": of_type,

@@ -7,25 +7,26 @@ import copy
 
 from sglang_contracts.plugin.ir.records import Form, UseKind
 from sglang_contracts.plugin.walk import except_clauses as guards
-from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk import operands, string_constants
 from sglang_contracts.plugin.walk.scope import Scope
+from sglang_contracts.plugin.walk.state import Walk
 
 
-def form(walk: Conditions, node: ast.Call | None = None) -> int:
+def form(walk: Walk, node: ast.Call | None = None) -> int:
     """The form of a call, as an index; arguments are walked."""
     record = Form()
     if node is not None:
         for arg in node.args:
             if isinstance(arg, ast.Starred):
                 record.star = True
-                known = walk.display(arg.value)
+                known = string_constants.display(walk, arg.value)
                 walk.expr(arg.value)
                 if isinstance(known, (ast.Tuple, ast.List)) and not any(
                     isinstance(e, ast.Starred) for e in known.elts
                 ):
                     spread(walk, record, known.elts)
                 continue
-            value = walk.argument(arg)
+            value = operands.argument(walk, arg)
             if not record.star:
                 record.positional.append(value)
                 record.names.append(guards.last_name(arg))
@@ -35,11 +36,11 @@ def form(walk: Conditions, node: ast.Call | None = None) -> int:
                 expand(walk, record, keyword.value)
             else:
                 walk.mention(keyword.arg)
-                record.keywords[keyword.arg] = walk.argument(keyword.value)
+                record.keywords[keyword.arg] = operands.argument(walk, keyword.value)
     return keep_form(walk, record)
 
 
-def keep_form(walk: Conditions, record: Form) -> int:
+def keep_form(walk: Walk, record: Form) -> int:
     """A form's index; equal ones are one."""
     key = (
         tuple(record.positional),
@@ -55,7 +56,7 @@ def keep_form(walk: Conditions, record: Form) -> int:
     return index
 
 
-def completed(walk: Conditions, callee: int, form: int) -> tuple[int, int]:
+def completed(walk: Walk, callee: int, form: int) -> tuple[int, int]:
     """A call of a ``partial`` is one of what is inside, with what both are given."""
     held = walk.nodes.table[callee]
     while held[0] == "partial":
@@ -75,16 +76,16 @@ def completed(walk: Conditions, callee: int, form: int) -> tuple[int, int]:
     return callee, form
 
 
-def spread(walk: Conditions, record: Form, elements: list[ast.expr]) -> None:
+def spread(walk: Walk, record: Form, elements: list[ast.expr]) -> None:
     """``*args`` whose elements stand in a display: they are passed one by one."""
     record.star = False
     with walk.silently():
         for each in elements:
-            record.positional.append(walk.argument(each))
+            record.positional.append(operands.argument(walk, each))
             record.names.append(guards.last_name(each))
 
 
-def expand(walk: Conditions, record: Form, node: ast.expr) -> None:
+def expand(walk: Walk, record: Form, node: ast.expr) -> None:
     """``**kwargs`` whose keys stand in a display."""
     record.double_star = True
     keys = keys_of(walk, node)
@@ -97,7 +98,7 @@ def expand(walk: Conditions, record: Form, node: ast.expr) -> None:
             record.keywords.setdefault(key, value)
 
 
-def known_keys(walk: Conditions, name: str) -> dict[str, int]:
+def known_keys(walk: Walk, name: str) -> dict[str, int]:
     """The keys of the dict that goes by a name, in this scope or one around it."""
     scope: Scope | None = walk.scope
     while scope is not None:
@@ -109,7 +110,7 @@ def known_keys(walk: Conditions, name: str) -> dict[str, int]:
     return {}
 
 
-def within(walk: Conditions, guard: int) -> bool:
+def within(walk: Walk, guard: int) -> bool:
     """Whether what stands here runs under a guard."""
     here = walk.guard
     while here and here != guard:
@@ -117,7 +118,7 @@ def within(walk: Conditions, guard: int) -> bool:
     return here == guard
 
 
-def optional(walk: Conditions, node: ast.Call, callee: int, form: int) -> None:
+def optional(walk: Walk, node: ast.Call, callee: int, form: int) -> None:
     """``if "x" in taken: kw["x"] = 1`` before ``f(**kw)``: the call as it is then."""
     names = [
         keyword.value.id
@@ -141,7 +142,7 @@ def optional(walk: Conditions, node: ast.Call, callee: int, form: int) -> None:
                 walk.use(UseKind.CALL, value, node.func)
 
 
-def drop_key(walk: Conditions, name: str, key: str) -> None:
+def drop_key(walk: Walk, name: str, key: str) -> None:
     """``kw.pop("x")``: gone, or gone under the condition it stands under."""
     walk.moved()
     held = walk.scope.dicts.get(name, {})
@@ -161,26 +162,26 @@ def drop_key(walk: Conditions, name: str, key: str) -> None:
     )
 
 
-def keys_of(walk: Conditions, node: ast.expr | None) -> dict[str, int] | None:
+def keys_of(walk: Walk, node: ast.expr | None) -> dict[str, int] | None:
     """The keyword keys of ``dict(a=…)`` or a display, with the nodes of their values."""
     keys: dict[str, int] = {}
     with walk.silently():
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    keys[key.value] = walk.argument(value)
+                    keys[key.value] = operands.argument(walk, value)
             return keys
         if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) and (
             node.func.id == "dict"
         ):
             for keyword in node.keywords:
                 if keyword.arg is not None:
-                    keys[keyword.arg] = walk.argument(keyword.value)
+                    keys[keyword.arg] = operands.argument(walk, keyword.value)
             return keys
     return None
 
 
-def update_dict(walk: Conditions, func: ast.Attribute, node: ast.Call) -> None:
+def update_dict(walk: Walk, func: ast.Attribute, node: ast.Call) -> None:
     """``kw.update(a=…)`` adds keys to a dict that flows into a call."""
     if isinstance(func.value, ast.Name):
         held = walk.scope.dicts.get(func.value.id)
@@ -188,11 +189,11 @@ def update_dict(walk: Conditions, func: ast.Attribute, node: ast.Call) -> None:
             for keyword in node.keywords:
                 if keyword.arg:
                     with walk.silently():
-                        held[keyword.arg] = walk.argument(keyword.value)
+                        held[keyword.arg] = operands.argument(walk, keyword.value)
                     set_key(walk, func.value.id, keyword.arg)
 
 
-def set_key(walk: Conditions, name: str, key: str) -> None:
+def set_key(walk: Walk, name: str, key: str) -> None:
     """Remember under which guard a key of a dict was set."""
     walk.moved()
     walk.scope.set_under.setdefault(name, {})[key] = walk.guard

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 
 from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
-from sglang_contracts.plugin.walk.conditions import Conditions
-from sglang_contracts.plugin.walk.scope import DOTTED, ByParameter, OwnCall
+from sglang_contracts.plugin.walk import call_arguments, conditions, string_constants
+from sglang_contracts.plugin.walk.scope import DOTTED
+from sglang_contracts.plugin.walk.state import ByParameter, OwnCall, Walk
 
 
 def named_by_parameter(
-    walk: Conditions, name: ast.expr, base: int, kind: UseKind, value: int = UNKNOWN
+    walk: Walk, name: ast.expr, base: int, kind: UseKind, value: int = UNKNOWN
 ) -> None:
     """``getattr(cls, name)`` in a helper: what it reads is told where the helper is called."""
     if walk.quiet or not base or not isinstance(name, ast.Name):
@@ -24,22 +25,22 @@ def named_by_parameter(
         walk.by_parameter.append(ByParameter(held[1], base, held[2], kind, value))
 
 
-def own_call(walk: Conditions, node: ast.Call, callee: int, form: int) -> None:
+def own_call(walk: Walk, node: ast.Call, callee: int, form: int) -> None:
     """Remember a call of a function of this file, with the strings it is given."""
     held = walk.nodes.table[callee]
     if walk.quiet or held[0] != "ownfunc":
         return
     texts: dict[int | str, list[str]] = {}
     for position, arg in enumerate(node.args):
-        texts[position] = walk.texts(arg)
+        texts[position] = string_constants.texts(walk, arg)
     for keyword in node.keywords:
         if keyword.arg:
-            texts[keyword.arg] = walk.texts(keyword.value)
+            texts[keyword.arg] = string_constants.texts(walk, keyword.value)
     if any(each != ["*"] for each in texts.values()):
         walk.own_calls.append(OwnCall(held[1], form, texts, node, walk.guard, walk.scope.function))
 
 
-def same_value(walk: Conditions, node: ast.Call, name: str) -> int:
+def same_value(walk: Walk, node: ast.Call, name: str) -> int:
     """``copy(x)``, ``replace(x, …)``, ``TypeVar("T", bound=X)``: what goes in comes out."""
     if name == "TypeVar":
         for keyword in node.keywords:
@@ -52,11 +53,11 @@ def same_value(walk: Conditions, node: ast.Call, name: str) -> int:
         if walk.nodes.op(walk.expr(node.func)) != "foreign":
             return UNKNOWN
         value = walk.expr(node.args[0])
-    walk.form(node)
+    call_arguments.form(walk, node)
     return value
 
 
-def handed_over(walk: Conditions, node: ast.Call, name: str) -> None:
+def handed_over(walk: Walk, node: ast.Call, name: str) -> None:
     """A function of the plugin that something else calls: a thread, an executor, ``map``."""
     function: ast.expr | None = None
     given: list[ast.expr] = []
@@ -76,11 +77,11 @@ def handed_over(walk: Conditions, node: ast.Call, name: str) -> None:
         callee = walk.expr(function)
         if walk.nodes.op(callee) not in ("ownfunc", "own", "attr"):
             return
-        form = walk.form(ast.copy_location(ast.Call(function, given, []), node))
+        form = call_arguments.form(walk, ast.copy_location(ast.Call(function, given, []), node))
     walk.use(UseKind.CALL, walk.nodes.add("call", callee, form), node)
 
 
-def by_key(walk: Conditions, node: ast.Call, elements: ast.expr | None) -> None:
+def by_key(walk: Walk, node: ast.Call, elements: ast.expr | None) -> None:
     """``key=lambda r: …``: what the function is given are the elements."""
     for keyword in node.keywords:
         walk.expr(keyword.value)
@@ -88,7 +89,7 @@ def by_key(walk: Conditions, node: ast.Call, elements: ast.expr | None) -> None:
             given_elements(walk, keyword.value, elements)
 
 
-def given_elements(walk: Conditions, function: ast.expr, elements: ast.expr) -> None:
+def given_elements(walk: Walk, function: ast.expr, elements: ast.expr) -> None:
     """A lambda that is called with each element of something."""
     if not isinstance(function, ast.Lambda) or not function.args.args:
         return
@@ -99,10 +100,10 @@ def given_elements(walk: Conditions, function: ast.expr, elements: ast.expr) -> 
             scope.names[function.args.args[0].arg] = walk.nodes.add("iter", value)
 
 
-def dynamic_import(walk: Conditions, node: ast.Call, name: str) -> int:
+def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:
     """``importlib.import_module("sglang…")`` and its kin."""
     chosen = node.args[0]
-    if isinstance(chosen, ast.IfExp) and walk.condition(chosen.test):
+    if isinstance(chosen, ast.IfExp) and conditions.condition(walk, chosen.test):
         ways = [
             ast.copy_location(ast.Call(node.func, [way, *node.args[1:]], node.keywords), node)
             for way in (chosen.body, chosen.orelse)
@@ -110,7 +111,7 @@ def dynamic_import(walk: Conditions, node: ast.Call, name: str) -> int:
         return walk.expr(ast.copy_location(ast.IfExp(chosen.test, *ways), node))
     for keyword in node.keywords:
         walk.expr(keyword.value)
-    texts = walk.texts(node.args[0])
+    texts = string_constants.texts(walk, node.args[0])
     with walk.silently():
         for arg in node.args:
             walk.expr(arg)
@@ -134,11 +135,11 @@ def dynamic_import(walk: Conditions, node: ast.Call, name: str) -> int:
     return UNKNOWN if UNKNOWN in found or name == "find_spec" else walk.nodes.union(found)
 
 
-def partial(walk: Conditions, node: ast.Call) -> int:
+def partial(walk: Walk, node: ast.Call) -> int:
     """``functools.partial(f, …)``: part of a call's form."""
     callee = walk.expr(node.args[0])
     rest = ast.copy_location(ast.Call(node.func, node.args[1:], node.keywords), node)
-    form = walk.form(rest)
+    form = call_arguments.form(walk, rest)
     if not callee:
         return UNKNOWN
     value = walk.nodes.add("partial", callee, form)

@@ -1,4 +1,3 @@
-# ruff: noqa: N802, N815, D102 - methods are named after the syntax nodes they walk
 """Imports, functions and classes."""
 
 from __future__ import annotations
@@ -15,276 +14,286 @@ from sglang_contracts.plugin.ir.records import (
 )
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import hooks_and_patches as patches
-from sglang_contracts.plugin.walk.expressions import Expressions
+from sglang_contracts.plugin.walk import string_constants, version_comparisons
 from sglang_contracts.plugin.walk.scope import BUILTINS, LONGEST_PATH, Scope
+from sglang_contracts.plugin.walk.state import Walk
 
 _OTHER_FRAMEWORKS = frozenset(
     {"vllm", "tensorrt_llm", "lmdeploy", "transformers_neuronx", "mlc_llm"}
 )
 
 
-class Definitions(Expressions):
-    """What is imported and defined."""
-
-    def do_Import(self, node: ast.Import) -> None:
-        for alias in node.names:
-            top = alias.name.partition(".")[0]
-            self.frameworks.add(top) if top in _OTHER_FRAMEWORKS or top == "sglang" else None
-            if len(alias.name) > LONGEST_PATH:
-                continue
-            if top == "sglang" and not self.is_own(alias.name):
-                value = self.nodes.add("import", alias.name, "")
-                self.use(UseKind.IMPORT, value, node)
-                bound = alias.asname or top
-                self.scope.names[bound] = (
-                    value if alias.asname else self.nodes.add("import", "sglang", "")
-                )
-            elif self.is_own(alias.name):
-                target = alias.name if alias.asname else top
-                self.scope.names[alias.asname or top] = self.nodes.add("own", target, "")
-            else:
-                self.scope.names[alias.asname or top] = self.foreign(alias.name, "")
-            self.scope.constants.pop(alias.asname or top, None)
-
-    def foreign(self, module: str, name: str) -> int:
-        """What other libraries bind; only the few that matter have a value."""
-        if module in {"importlib.metadata", "importlib_metadata", "pkg_resources"} and name in {
-            "version",
-            "get_distribution",
-        }:
-            return self.nodes.add("literal", f"{module}.{name}")
-        return self.nodes.add("foreign", module, name)
-
-    def is_own(self, module: str) -> bool:
-        """Whether a dotted module is a file of the plugin."""
-        return module in self.own_modules
-
-    def do_ImportFrom(self, node: ast.ImportFrom) -> None:
-        module = node.module or ""
-        if node.level:
-            parts = self.file.module.split(".")
-            keep = len(parts) - node.level + (1 if self.package else 0)
-            base = ".".join(parts[: max(keep, 0)])
-            module = f"{base}.{module}".strip(".") if module else base
-        if module == "__future__":
-            self.future |= any(alias.name == "annotations" for alias in node.names)
-            return
-        top = module.partition(".")[0]
-        if not node.level and (top in _OTHER_FRAMEWORKS or top == "sglang"):
-            self.frameworks.add(top)
-        own = bool(node.level) or self.is_own(module)
-        upstream = top == "sglang" and not own and len(module) <= LONGEST_PATH
-        for alias in node.names:
-            bound = alias.asname or alias.name
-            if alias.name == "*":
-                if upstream:
-                    self.use(UseKind.IMPORT, self.nodes.add("import", module, ""), node)
-                    self.file.stars.append(":" + module)
-                elif own:
-                    self.file.stars.append(module)
-                continue
-            if upstream:
-                value = self.nodes.add("import", module, alias.name)
-                place = alias if hasattr(alias, "lineno") else node
-                self.use(UseKind.IMPORT, value, place)
-                if self.version_import(module, alias.name):
-                    value = self.nodes.add("version")
-            elif own:
-                value = self.nodes.add("own", module, alias.name)
-            else:
-                value = self.foreign(module, alias.name)
-            self.bind(bound, value)
-
-    def do_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        value = self.define(node, "")
-        self.scope.names[node.name] = value
-        self.scope.constants.pop(node.name, None)
-
-    do_AsyncFunctionDef = do_FunctionDef
-
-    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> int:
-        """Record a function; its body is walked later."""
-        self.mention(node.name)
-        kind, wrapped, hooks = "", False, []
-        for decorator in node.decorator_list:
-            name = guards.last_name(
-                decorator.func if isinstance(decorator, ast.Call) else decorator
+def walk_import(walk: Walk, node: ast.Import) -> None:
+    """Walk an ``ast.Import``."""
+    for alias in node.names:
+        top = alias.name.partition(".")[0]
+        walk.frameworks.add(top) if top in _OTHER_FRAMEWORKS or top == "sglang" else None
+        if len(alias.name) > LONGEST_PATH:
+            continue
+        if top == "sglang" and not is_own(walk, alias.name):
+            value = walk.nodes.add("import", alias.name, "")
+            walk.use(UseKind.IMPORT, value, node)
+            bound = alias.asname or top
+            walk.scope.names[bound] = (
+                value if alias.asname else walk.nodes.add("import", "sglang", "")
             )
-            if name == "staticmethod":
-                kind = "static"
-            elif name == "classmethod":
-                kind = "class"
-            elif name in {"property", "cached_property", "abstractproperty"} or name in {
-                "setter",
-                "deleter",
-                "getter",
-            }:
-                kind = "property"
-            elif name in {"overload"}:
-                kind = "overload"
-            elif name not in {
-                "abstractmethod",
-                "override",
-                "torch",
-                "no_grad",
-                "inference_mode",
-                "wraps",
-                "lru_cache",
-                "cache",
-                "final",
-            }:
-                wrapped = True
-            value = self.expr(decorator)
-            if isinstance(decorator, ast.Call):
-                hooks.append((decorator, value))
-        index = self.signature(node, node.args, node.name, owner, kind)
-        record = self.file.functions[index]
-        record.wrapped = wrapped
-        body = [
-            each
-            for each in node.body
-            if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
-        ]
-        record.stub = len(body) == 1 and isinstance(body[0], ast.Raise)
-        if node.returns is not None:
-            record.annotation = self.annotation(node.returns)
-        value = self.nodes.add("ownfunc", index)
-        for decorator, _ in hooks:
-            if patches.hook(self, decorator, value, decorator=True):
-                record.wrapped = False
-        return value
+        elif is_own(walk, alias.name):
+            target = alias.name if alias.asname else top
+            walk.scope.names[alias.asname or top] = walk.nodes.add("own", target, "")
+        else:
+            walk.scope.names[alias.asname or top] = foreign(walk, alias.name, "")
+        walk.scope.constants.pop(alias.asname or top, None)
 
-    def signature(
-        self,
-        node: ast.AST,
-        args: ast.arguments,
-        name: str,
-        owner: str,
-        kind: str,
-    ) -> int:
-        """Make the record of a function and queue its body."""
-        around = self.scope.function
-        prefix = ""
-        if owner:
-            prefix = owner + "."
-        elif around >= 0:
-            prefix = self.file.functions[around].qual + ".<locals>."
-        index = len(self.file.functions)
-        record = Function(
-            prefix + name,
-            getattr(node, "lineno", 1),
-            owner=owner,
-            kind=kind,
-            is_async=isinstance(node, ast.AsyncFunctionDef),
-            guard=self.guard,
+
+def foreign(walk: Walk, module: str, name: str) -> int:
+    """What other libraries bind; only the few that matter have a value."""
+    if module in {"importlib.metadata", "importlib_metadata", "pkg_resources"} and name in {
+        "version",
+        "get_distribution",
+    }:
+        return walk.nodes.add("literal", f"{module}.{name}")
+    return walk.nodes.add("foreign", module, name)
+
+
+def is_own(walk: Walk, module: str) -> bool:
+    """Whether a dotted module is a file of the plugin."""
+    return module in walk.own_modules
+
+
+def walk_import_from(walk: Walk, node: ast.ImportFrom) -> None:
+    """Walk an ``ast.ImportFrom``."""
+    module = node.module or ""
+    if node.level:
+        parts = walk.file.module.split(".")
+        keep = len(parts) - node.level + (1 if walk.package else 0)
+        base = ".".join(parts[: max(keep, 0)])
+        module = f"{base}.{module}".strip(".") if module else base
+    if module == "__future__":
+        walk.future |= any(alias.name == "annotations" for alias in node.names)
+        return
+    top = module.partition(".")[0]
+    if not node.level and (top in _OTHER_FRAMEWORKS or top == "sglang"):
+        walk.frameworks.add(top)
+    own = bool(node.level) or is_own(walk, module)
+    upstream = top == "sglang" and not own and len(module) <= LONGEST_PATH
+    for alias in node.names:
+        bound = alias.asname or alias.name
+        if alias.name == "*":
+            if upstream:
+                walk.use(UseKind.IMPORT, walk.nodes.add("import", module, ""), node)
+                walk.file.stars.append(":" + module)
+            elif own:
+                walk.file.stars.append(module)
+            continue
+        if upstream:
+            value = walk.nodes.add("import", module, alias.name)
+            place = alias if hasattr(alias, "lineno") else node
+            walk.use(UseKind.IMPORT, value, place)
+            if version_comparisons.version_import(walk, module, alias.name):
+                value = walk.nodes.add("version")
+        elif own:
+            value = walk.nodes.add("own", module, alias.name)
+        else:
+            value = foreign(walk, module, alias.name)
+        walk.bind(bound, value)
+
+
+def walk_function(walk: Walk, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Walk an ``ast.FunctionDef``."""
+    value = define(walk, node, "")
+    walk.scope.names[node.name] = value
+    walk.scope.constants.pop(node.name, None)
+
+
+def define(walk: Walk, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> int:
+    """Record a function; its body is walked later."""
+    walk.mention(node.name)
+    kind, wrapped, hooks = "", False, []
+    for decorator in node.decorator_list:
+        name = guards.last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if name == "staticmethod":
+            kind = "static"
+        elif name == "classmethod":
+            kind = "class"
+        elif name in {"property", "cached_property", "abstractproperty"} or name in {
+            "setter",
+            "deleter",
+            "getter",
+        }:
+            kind = "property"
+        elif name in {"overload"}:
+            kind = "overload"
+        elif name not in {
+            "abstractmethod",
+            "override",
+            "torch",
+            "no_grad",
+            "inference_mode",
+            "wraps",
+            "lru_cache",
+            "cache",
+            "final",
+        }:
+            wrapped = True
+        value = walk.expr(decorator)
+        if isinstance(decorator, ast.Call):
+            hooks.append((decorator, value))
+    index = signature(walk, node, node.args, node.name, owner, kind)
+    record = walk.file.functions[index]
+    record.wrapped = wrapped
+    body = [
+        each
+        for each in node.body
+        if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+    ]
+    record.stub = len(body) == 1 and isinstance(body[0], ast.Raise)
+    if node.returns is not None:
+        record.annotation = string_constants.annotation(walk, node.returns)
+    value = walk.nodes.add("ownfunc", index)
+    for decorator, _ in hooks:
+        if patches.hook(walk, decorator, value, decorator=True):
+            record.wrapped = False
+    return value
+
+
+def signature(
+    walk: Walk,
+    node: ast.AST,
+    args: ast.arguments,
+    name: str,
+    owner: str,
+    kind: str,
+) -> int:
+    """Make the record of a function and queue its body."""
+    around = walk.scope.function
+    prefix = ""
+    if owner:
+        prefix = owner + "."
+    elif around >= 0:
+        prefix = walk.file.functions[around].qual + ".<locals>."
+    index = len(walk.file.functions)
+    record = Function(
+        prefix + name,
+        getattr(node, "lineno", 1),
+        owner=owner,
+        kind=kind,
+        is_async=isinstance(node, ast.AsyncFunctionDef),
+        guard=walk.guard,
+    )
+    walk.file.functions.append(record)
+    positional = [*args.posonlyargs, *args.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
+    defaults += args.defaults
+    rows: list[tuple[ast.arg, int, bool]] = []
+    for position, (arg, default) in enumerate(zip(positional, defaults, strict=True)):
+        rows.append((arg, 0 if position < len(args.posonlyargs) else 1, default is not None))
+    if args.vararg:
+        rows.append((args.vararg, 2, True))
+    for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        rows.append((arg, 3, default is not None))
+    if args.kwarg:
+        rows.append((args.kwarg, 4, True))
+    for default in [*args.defaults, *args.kw_defaults]:
+        if default is not None:
+            walk.expr(default)
+    parent = walk.scope
+    scope = Scope(parent, index, owner or (parent.owner if around >= 0 else ""))
+    for position, (arg, number, has_default) in enumerate(rows):
+        note = (
+            string_constants.annotation(walk, arg.annotation)
+            if arg.annotation is not None
+            else UNKNOWN
         )
-        self.file.functions.append(record)
-        positional = [*args.posonlyargs, *args.args]
-        defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
-        defaults += args.defaults
-        rows: list[tuple[ast.arg, int, bool]] = []
-        for position, (arg, default) in enumerate(zip(positional, defaults, strict=True)):
-            rows.append((arg, 0 if position < len(args.posonlyargs) else 1, default is not None))
-        if args.vararg:
-            rows.append((args.vararg, 2, True))
-        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-            rows.append((arg, 3, default is not None))
-        if args.kwarg:
-            rows.append((args.kwarg, 4, True))
-        for default in [*args.defaults, *args.kw_defaults]:
-            if default is not None:
-                self.expr(default)
-        parent = self.scope
-        scope = Scope(parent, index, owner or (parent.owner if around >= 0 else ""))
-        for position, (arg, number, has_default) in enumerate(rows):
-            note = self.annotation(arg.annotation) if arg.annotation is not None else UNKNOWN
-            record.parameters.append(Parameter(arg.arg, number, has_default, note))
-            if number in (2, 4):
-                scope.names[arg.arg] = UNKNOWN
-            else:
-                scope.names[arg.arg] = self.nodes.add("param", index, position)
-        if owner and record.parameters and kind != "static":
-            first = record.parameters[0].name
-            if record.parameters[0].kind <= 1:
-                special = (
-                    "ownclass"
-                    if kind == "class"
-                    or name
-                    in {
-                        "__new__",
-                        "__init_subclass__",
-                        "__class_getitem__",
-                    }
-                    else "self"
-                )
-                scope.names[first] = self.nodes.add(special, owner)
-                note = record.parameters[0].annotation
-                selves = self.file.classes[owner].selves if owner in self.file.classes else []
-                if note and special == "self" and note not in selves:
-                    selves.append(note)
-        self.pending.append((scope, self.guard, node, index))
-        return index
+        record.parameters.append(Parameter(arg.arg, number, has_default, note))
+        if number in (2, 4):
+            scope.names[arg.arg] = UNKNOWN
+        else:
+            scope.names[arg.arg] = walk.nodes.add("param", index, position)
+    if owner and record.parameters and kind != "static":
+        first = record.parameters[0].name
+        if record.parameters[0].kind <= 1:
+            special = (
+                "ownclass"
+                if kind == "class"
+                or name
+                in {
+                    "__new__",
+                    "__init_subclass__",
+                    "__class_getitem__",
+                }
+                else "self"
+            )
+            scope.names[first] = walk.nodes.add(special, owner)
+            note = record.parameters[0].annotation
+            selves = walk.file.classes[owner].selves if owner in walk.file.classes else []
+            if note and special == "self" and note not in selves:
+                selves.append(note)
+    walk.pending.append((scope, walk.guard, node, index))
+    return index
 
-    def function_body(self, node: ast.AST, index: int) -> None:
-        """Walk a queued body."""
-        self.next_statement()
-        if isinstance(node, ast.Lambda):
-            self.returned(index, self.expr(node.body))
-            return
-        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        record = self.file.functions[index]
-        names = self.mentioned.setdefault(index, set())
-        names.update(p.name for p in record.parameters)
-        names.update(guards.names_in(node.returns, *(each.annotation for each in _arguments(node))))
-        self.block(node.body)
 
-    def do_ClassDef(self, node: ast.ClassDef) -> None:
-        around = self.scope.owner
-        prefix = around + "." if around and self.scope.function == -2 else ""
-        if not prefix and self.scope.function >= 0:
-            prefix = self.file.functions[self.scope.function].qual + ".<locals>."
-        qual = prefix + node.name
-        record = OwnClass(qual, node.lineno, guard=self.guard)
-        for base in node.bases:
-            target = base.value if isinstance(base, ast.Subscript) else base
-            value = self.expr(target)
-            if isinstance(base, ast.Starred):
+def function_body(walk: Walk, node: ast.AST, index: int) -> None:
+    """Walk a queued body."""
+    walk.next_statement()
+    if isinstance(node, ast.Lambda):
+        walk.returned(index, walk.expr(node.body))
+        return
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    record = walk.file.functions[index]
+    names = walk.mentioned.setdefault(index, set())
+    names.update(p.name for p in record.parameters)
+    names.update(guards.names_in(node.returns, *(each.annotation for each in _arguments(node))))
+    walk.block(node.body)
+
+
+def walk_class(walk: Walk, node: ast.ClassDef) -> None:
+    """Walk an ``ast.ClassDef``."""
+    around = walk.scope.owner
+    prefix = around + "." if around and walk.scope.function == -2 else ""
+    if not prefix and walk.scope.function >= 0:
+        prefix = walk.file.functions[walk.scope.function].qual + ".<locals>."
+    qual = prefix + node.name
+    record = OwnClass(qual, node.lineno, guard=walk.guard)
+    for base in node.bases:
+        target = base.value if isinstance(base, ast.Subscript) else base
+        value = walk.expr(target)
+        if isinstance(base, ast.Starred):
+            record.open = True
+        if guards.last_name(target) not in {"object", "ABC", "Generic", "Protocol"}:
+            record.bases.append(value)
+            if value == UNKNOWN and guards.last_name(target) not in BUILTINS:
                 record.open = True
-            if guards.last_name(target) not in {"object", "ABC", "Generic", "Protocol"}:
-                record.bases.append(value)
-                if value == UNKNOWN and guards.last_name(target) not in BUILTINS:
-                    record.open = True
-        for keyword in node.keywords:
-            self.expr(keyword.value)
-        for decorator in node.decorator_list:
-            self.expr(decorator)
-            if guards.last_name(
-                decorator.func if isinstance(decorator, ast.Call) else decorator
-            ) not in {"dataclass", "final", "runtime_checkable", "total_ordering"}:
-                record.decorated = True
-        if qual in self.file.classes:
-            record.open = True  # two forms, by a condition: what one lacks the other may have
-            for name, values in self.file.classes[qual].attributes.items():
-                record.attributes.setdefault(name, []).extend(values)
-        self.file.classes[qual] = record
-        value = self.nodes.add("ownclass", qual)
-        self.scope.names[node.name] = value
-        self.scope.constants.pop(node.name, None)
-        outer = self.scope
-        # names of a class body are not seen from its methods: the body's own scope hangs beside
-        body = Scope(outer, -2, qual)
-        body.function = outer.function
-        methods = _ClassScope(self, outer, qual, record)
-        methods.walk(node.body)
-        for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Call):
-                patches.hook(self, decorator, value, decorator=True)
+    for keyword in node.keywords:
+        walk.expr(keyword.value)
+    for decorator in node.decorator_list:
+        walk.expr(decorator)
+        if guards.last_name(
+            decorator.func if isinstance(decorator, ast.Call) else decorator
+        ) not in {"dataclass", "final", "runtime_checkable", "total_ordering"}:
+            record.decorated = True
+    if qual in walk.file.classes:
+        record.open = True  # two forms, by a condition: what one lacks the other may have
+        for name, values in walk.file.classes[qual].attributes.items():
+            record.attributes.setdefault(name, []).extend(values)
+    walk.file.classes[qual] = record
+    value = walk.nodes.add("ownclass", qual)
+    walk.scope.names[node.name] = value
+    walk.scope.constants.pop(node.name, None)
+    outer = walk.scope
+    # names of a class body are not seen from its methods: the body's own scope hangs beside
+    body = Scope(outer, -2, qual)
+    body.function = outer.function
+    methods = _ClassScope(walk, outer, qual, record)
+    methods.walk(node.body)
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call):
+            patches.hook(walk, decorator, value, decorator=True)
 
 
 class _ClassScope:
     """The body of a class: its statements bind members."""
 
-    def __init__(self, flow: Definitions, outer: Scope, qual: str, record: OwnClass) -> None:
+    def __init__(self, flow: Walk, outer: Scope, qual: str, record: OwnClass) -> None:
         self.flow = flow
         self.outer = outer
         self.qual = qual
@@ -308,7 +317,7 @@ class _ClassScope:
                 case ast.ClassDef():
                     before = flow.scope
                     flow.scope = self.outer
-                    flow.do_ClassDef(statement)
+                    walk_class(flow, statement)
                     nested = flow.scope.names.pop(statement.name, UNKNOWN)
                     flow.scope = before
                     before.names[statement.name] = nested
@@ -330,7 +339,7 @@ class _ClassScope:
                     if isinstance(statement, ast.AnnAssign) and isinstance(
                         statement.target, ast.Name
                     ):
-                        note = flow.annotation(statement.annotation)
+                        note = string_constants.annotation(flow, statement.annotation)
                         if note:
                             record.declared.setdefault(statement.target.id, note)
                     names = flow.scope.names
@@ -366,7 +375,7 @@ class _ClassScope:
 
     def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> int:
         flow = self.flow
-        value = flow.define(node, self.qual)
+        value = define(flow, node, self.qual)
         # the queued body must not see class-level names as free names
         queued = flow.pending[-1][0] if flow.pending else None
         for pending_scope, _, pending_node, _ in reversed(flow.pending):

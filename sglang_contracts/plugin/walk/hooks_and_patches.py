@@ -6,26 +6,27 @@ import ast
 
 from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
 from sglang_contracts.plugin.walk import except_clauses as guards
-from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk import string_constants
 from sglang_contracts.plugin.walk.scope import DOTTED, IDENTIFIER
+from sglang_contracts.plugin.walk.state import Walk
 
 _HOOK_KINDS = frozenset({"replace", "around", "before", "after"})
 
 
-def registering(walk: Conditions, node: ast.Call, callee: int) -> None:
+def registering(walk: Walk, node: ast.Call, callee: int) -> None:
     """A call whose first argument is a constant key may register it."""
     if node.args:
-        for text in walk.texts(node.args[0])[:8]:
+        for text in string_constants.texts(walk, node.args[0])[:8]:
             if text != "*" and len(text) < 60 and not DOTTED.match(text):
                 walk.use(UseKind.REGISTER, callee, node, name=text)
 
 
-def hook(walk: Conditions, node: ast.Call, own: int, decorator: bool) -> bool:
+def hook(walk: Walk, node: ast.Call, own: int, decorator: bool) -> bool:
     """A call that ties a function to a dotted target: hook registration, ``mock.patch``."""
     targets: list[str] = []
     for arg in [*node.args[:1], *[k.value for k in node.keywords if k.arg == "target"]]:
         with walk.silently():
-            targets += [text for text in walk.texts(arg) if DOTTED.match(text)]
+            targets += [text for text in string_constants.texts(walk, arg) if DOTTED.match(text)]
     if not targets:
         return False
     name = guards.last_name(node.func)
@@ -64,7 +65,7 @@ def hook(walk: Conditions, node: ast.Call, own: int, decorator: bool) -> bool:
     return True
 
 
-def callable_value(walk: Conditions, value: int) -> bool:
+def callable_value(walk: Walk, value: int) -> bool:
     """Whether a value may be a function or class of the plugin."""
     return walk.nodes.op(value) in {
         "ownfunc",
@@ -80,14 +81,14 @@ def callable_value(walk: Conditions, value: int) -> bool:
     }
 
 
-def patch_call(walk: Conditions, node: ast.Call, form: int) -> None:
+def patch_call(walk: Walk, node: ast.Call, form: int) -> None:
     """``patch.object(Class, "name", function)`` and the like."""
     if guards.last_name(node.func) not in ("object", "setattr", "patch_object", "wrap_method"):
         return
     record = walk.file.forms[form]
     if len(node.args) < 2 or len(record.positional) < 2 or not record.positional[0]:
         return
-    for name in walk.texts(node.args[1]):
+    for name in string_constants.texts(walk, node.args[1]):
         if name == "*" or not IDENTIFIER.match(name):
             continue
         value = record.positional[2] if len(record.positional) > 2 else UNKNOWN

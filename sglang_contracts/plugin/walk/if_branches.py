@@ -6,12 +6,13 @@ import ast
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.records import UNKNOWN, Chain, UseKind
+from sglang_contracts.plugin.walk import conditions, version_comparisons
 from sglang_contracts.plugin.walk import except_clauses as guards
-from sglang_contracts.plugin.walk.conditions import Conditions
 from sglang_contracts.plugin.walk.scope import dotted_name
+from sglang_contracts.plugin.walk.state import Walk
 
 
-def chain(walk: Conditions, body: Sequence[ast.stmt], position: int, before: set[str]) -> None:
+def chain(walk: Walk, body: Sequence[ast.stmt], position: int, before: set[str]) -> None:
     """Remember the branches that begin at a statement, where the release decides them all."""
     head = body[position]
     assert isinstance(head, ast.If)
@@ -27,8 +28,10 @@ def chain(walk: Conditions, body: Sequence[ast.stmt], position: int, before: set
                 break
             assert isinstance(following, ast.If)
             branches.append(following)
-    conditions = [walk.condition(each.test) for each in branches]
-    if not all(conditions) or not any(walk.hangs_on_version(each) for each in conditions):
+    tests = [conditions.condition(walk, each.test) for each in branches]
+    if not all(tests) or not any(
+        version_comparisons.hangs_on_version(walk, each) for each in tests
+    ):
         return
     blocks = [each.body for each in branches]
     names = sorted(set.intersection(*map(guards.binds, blocks)))
@@ -37,7 +40,7 @@ def chain(walk: Conditions, body: Sequence[ast.stmt], position: int, before: set
             head.lineno,
             head.col_offset + 1,
             walk.guard,
-            conditions,
+            tests,
             [each.lineno for each in branches],
             bool(rest) or any(guards.leaves(each) for each in blocks),
             names,
@@ -57,9 +60,12 @@ def continues(one: ast.stmt, other: ast.stmt) -> bool:
     )
 
 
-def walk_if(walk: Conditions, node: ast.If) -> None:
+def walk_if(walk: Walk, node: ast.If) -> None:
     """Both branches, each under its condition; what they bind is joined."""
-    if walk.type_checking(node.test):
+    place, walk.place = walk.place, None
+    if place is not None:
+        chain(walk, place.body, place.position, place.before)
+    if conditions.type_checking(walk, node.test):
         guard = walk.where(walk.guard, kind="typing", line=node.lineno)
         with walk.under(guard):
             walk.block(node.body)
@@ -68,7 +74,7 @@ def walk_if(walk: Conditions, node: ast.If) -> None:
         for name, value in after.items():
             walk.scope.names[name] = value or walk.scope.names.get(name, UNKNOWN)
         return
-    condition = walk.condition(node.test)
+    condition = conditions.condition(walk, node.test)
     walk.expr(node.test)
     known = condition != UNKNOWN
     following = walk.following(node)
@@ -97,7 +103,7 @@ def walk_if(walk: Conditions, node: ast.If) -> None:
     narrowed_before = dict(walk.scope.narrowed)
     constants = dict(walk.scope.constants)
     with walk.under(positive):
-        walk.narrow(node.test, True)
+        conditions.narrow(walk, node.test, True)
         walk.block(node.body)
     after, narrowed_after = walk.scope.names, walk.scope.narrowed
     after_constants = walk.scope.constants
@@ -105,7 +111,7 @@ def walk_if(walk: Conditions, node: ast.If) -> None:
     walk.scope.narrowed = dict(narrowed_before)
     walk.scope.constants = dict(constants)
     with walk.under(negative):
-        walk.narrow(node.test, False)
+        conditions.narrow(walk, node.test, False)
         walk.block(node.orelse)
     if guards.leaves(node.body):
         # what follows runs only where the condition did not hold
@@ -143,7 +149,7 @@ def walk_if(walk: Conditions, node: ast.If) -> None:
     }
 
 
-def narrow_values(walk: Conditions, test: ast.expr) -> set[int]:
+def narrow_values(walk: Walk, test: ast.expr) -> set[int]:
     """Nodes that an ``isinstance`` test gives its subject."""
     found: set[int] = set()
     for part in test.values if isinstance(test, ast.BoolOp) else [test]:
@@ -154,15 +160,15 @@ def narrow_values(walk: Conditions, test: ast.expr) -> set[int]:
             and len(part.args) == 2
         ):
             with walk.silently():
-                found.add(walk.instance_of(part.args[1]))
+                found.add(conditions.instance_of(walk, part.args[1]))
     return found - {UNKNOWN}
 
 
-def walk_assert(walk: Conditions, node: ast.Assert) -> None:
+def walk_assert(walk: Walk, node: ast.Assert) -> None:
     """What follows runs only where it holds."""
-    condition = walk.condition(node.test)
+    condition = conditions.condition(walk, node.test)
     walk.expr(node.test)
-    walk.narrow(node.test, True)
+    conditions.narrow(walk, node.test, True)
     asked, kind = walk.nodes.table[condition], UseKind.ITEM
     if asked[0] == "not":
         asked, kind = walk.nodes.table[asked[1]], UseKind.REGISTER
@@ -172,12 +178,12 @@ def walk_assert(walk: Conditions, node: ast.Assert) -> None:
         walk.guard = walk.where(walk.guard, kind="if", condition=condition, line=node.lineno)
 
 
-def matched(walk: Conditions, pattern: ast.pattern) -> int:
+def matched(walk: Walk, pattern: ast.pattern) -> int:
     """A value that has matched a pattern."""
     match pattern:
         case ast.MatchClass(cls=cls):
             with walk.silently():
-                return walk.instance_of(cls)
+                return conditions.instance_of(walk, cls)
         case ast.MatchAs(pattern=ast.pattern() as inner):
             return matched(walk, inner)
         case ast.MatchOr(patterns=patterns):
@@ -186,7 +192,7 @@ def matched(walk: Conditions, pattern: ast.pattern) -> int:
     return UNKNOWN
 
 
-def walk_match(walk: Conditions, node: ast.Match) -> None:
+def walk_match(walk: Walk, node: ast.Match) -> None:
     """Each case on its own; inside it the subject is what the pattern says."""
     walk.expr(node.subject)
     before = dict(walk.scope.names)
@@ -215,7 +221,9 @@ def walk_match(walk: Conditions, node: ast.Match) -> None:
         key = dotted_name(node.subject)
         if key:
             with walk.silently():
-                walk.narrowed_to(key, matched(walk, case.pattern) or walk.expr(node.subject))
+                conditions.narrowed_to(
+                    walk, key, matched(walk, case.pattern) or walk.expr(node.subject)
+                )
         if case.guard is not None:
             walk.expr(case.guard)
         walk.block(case.body)

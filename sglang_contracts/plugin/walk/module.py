@@ -9,68 +9,80 @@ the module's own names are all known. Nothing is executed and nothing upstream i
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
-from sglang_contracts.plugin.walk.scope import IDENTIFIER, OwnCall
-from sglang_contracts.plugin.walk.statements import Statements
+from sglang_contracts.plugin.ir.records import UNKNOWN, File, UseKind
+from sglang_contracts.plugin.walk import definitions
+from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
+from sglang_contracts.plugin.walk.scope import IDENTIFIER
+from sglang_contracts.plugin.walk.state import OwnCall, Walk
+from sglang_contracts.plugin.walk.statements import STATEMENTS
 
 
-class Flow(Statements):
-    """Walks one module; :meth:`run` fills the file's record."""
+def walk_module(
+    file: File, tree: ast.Module, everything: Sequence[ast.AST], own_modules: frozenset[str]
+) -> None:
+    """Walk a module, then every function body in it, and fill its record.
 
-    def run(self) -> None:
-        """Walk the module, then every function body in it."""
-        for node in self.everything:
-            body = getattr(node, "body", None)
-            if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-                value = body[0].value
-                if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    self.docs.add(id(value))
-        self.block(self.tree.body)
-        module_names = dict(self.scope.names)
-        while self.pending:
-            scope, guard, node, index = self.pending.pop(0)
-            self.scope, self.guard, self.loops = scope, guard, []
-            self.function_body(node, index)
-        for call in self.own_calls:
-            self.through(call)
-        file = self.file
-        file.nodes = self.nodes.table
-        file.names = module_names
-        everything = set().union(*self.mentioned.values())
-        file.mentions = {index: sorted(names) for index, names in self.mentioned.items()}
-        file.mentions[-1] = sorted(everything)
-        file.tested = sorted(self.tested - {UNKNOWN})
-        file.strings = sorted(self.strings)
-        file.defines = sorted(self.defined)
-        file.foreign = bool(self.frameworks - {"sglang"}) and "sglang" not in self.frameworks
+    Args:
+        file: The record to fill.
+        tree: The module.
+        everything: Every node of the tree.
+        own_modules: Dotted names of the plugin's modules.
+    """
+    walk = Walk(file, tree, everything, own_modules, expressions=EXPRESSIONS, statements=STATEMENTS)
+    for node in everything:
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            value = body[0].value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                walk.docs.add(id(value))
+    walk.block(tree.body)
+    module_names = dict(walk.scope.names)
+    while walk.pending:
+        scope, guard, node, index = walk.pending.pop(0)
+        walk.scope, walk.guard, walk.loops = scope, guard, []
+        definitions.function_body(walk, node, index)
+    for call in walk.own_calls:
+        through(walk, call)
+    file.nodes = walk.nodes.table
+    file.names = module_names
+    mentioned: set[str] = set().union(*walk.mentioned.values())
+    file.mentions = {index: sorted(names) for index, names in walk.mentioned.items()}
+    file.mentions[-1] = sorted(mentioned)
+    file.tested = sorted(walk.tested - {UNKNOWN})
+    file.strings = sorted(walk.strings)
+    file.defines = sorted(walk.defined)
+    file.foreign = bool(walk.frameworks - {"sglang"}) and "sglang" not in walk.frameworks
 
-    def through(self, call: OwnCall) -> None:
-        """What a helper reads or sets by the name that it is given, at the call that gives it."""
-        parameters = self.file.functions[call.function].parameters
-        for each in self.by_parameter:
-            if each.function != call.function:
+
+def through(walk: Walk, call: OwnCall) -> None:
+    """What a helper reads or sets by the name that it is given, at the call that gives it."""
+    parameters = walk.file.functions[call.function].parameters
+    for each in walk.by_parameter:
+        if each.function != call.function:
+            continue
+        name = parameters[each.position].name
+        base, value = given(walk, call, each.base), given(walk, call, each.value)
+        walk.scope.function, walk.guard = call.caller, call.guard
+        for text in call.texts.get(each.position, call.texts.get(name, ["*"])):
+            if not base or text == "*":
                 continue
-            name = parameters[each.position].name
-            base, value = self.given(call, each.base), self.given(call, each.value)
-            self.scope.function, self.guard = call.caller, call.guard
-            for text in call.texts.get(each.position, call.texts.get(name, ["*"])):
-                if not base or text == "*":
-                    continue
-                if each.kind is UseKind.ITEM:
-                    self.use(each.kind, base, call.where, name=text)
-                elif IDENTIFIER.match(text):
-                    kind = "get" if each.kind is UseKind.PROBE else ""
-                    attribute = self.nodes.add("attr", base, text)
-                    self.use(each.kind, attribute, call.where, name=kind, value=value)
+            if each.kind is UseKind.ITEM:
+                walk.use(each.kind, base, call.where, name=text)
+            elif IDENTIFIER.match(text):
+                kind = "get" if each.kind is UseKind.PROBE else ""
+                attribute = walk.nodes.add("attr", base, text)
+                walk.use(each.kind, attribute, call.where, name=kind, value=value)
 
-    def given(self, call: OwnCall, node: int) -> int:
-        """A value in a helper; of a parameter, what the call gives."""
-        held = self.nodes.table[node]
-        if held[0] != "param" or held[1] != call.function:
-            return node
-        form, position = self.file.forms[call.form], int(held[2])
-        if position < len(form.positional):
-            return form.positional[position]
-        parameter = self.file.functions[call.function].parameters[position]
-        return form.keywords.get(parameter.name, UNKNOWN)
+
+def given(walk: Walk, call: OwnCall, node: int) -> int:
+    """A value in a helper; of a parameter, what the call gives."""
+    held = walk.nodes.table[node]
+    if held[0] != "param" or held[1] != call.function:
+        return node
+    form, position = walk.file.forms[call.form], int(held[2])
+    if position < len(form.positional):
+        return form.positional[position]
+    parameter = walk.file.functions[call.function].parameters[position]
+    return form.keywords.get(parameter.name, UNKNOWN)

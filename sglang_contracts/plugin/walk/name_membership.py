@@ -6,8 +6,9 @@ import ast
 
 from sglang_contracts.plugin.ir.records import UNKNOWN
 from sglang_contracts.plugin.walk import except_clauses as guards
+from sglang_contracts.plugin.walk import string_constants
 from sglang_contracts.plugin.walk.scope import BUILTINS, DOTTED
-from sglang_contracts.plugin.walk.string_constants import Texts
+from sglang_contracts.plugin.walk.state import Walk
 
 _TABLES = frozenset(
     {
@@ -31,100 +32,104 @@ _PARAMETERS = frozenset({"parameters", "args", "kwonlyargs", "co_varnames"})
 _COPIES = frozenset({"list", "tuple", "set", "frozenset", "sorted", "dict"})
 
 
-class Membership(Texts):
-    """Names that are asked for where they are listed."""
-
-    def member_of(self, name: ast.expr, listing: ast.expr) -> int:
-        """The condition ``name in listing``; 0 where no release decides it."""
-        texts = self.texts(name)
-        if "*" in texts:
-            return UNKNOWN
-        listed = self.listing(listing)
-        if listed:
-            op, base = self.nodes.table[listed]
-            kind = "has" if op == "names-of" else "takes"
-        else:
-            kind, base = "registered", self.expr(listing)
-            if self.nodes.op(base) not in ("import", "attr"):
-                return UNKNOWN
-        asked = [self.nodes.add(kind, base, text) for text in texts]
-        return asked[0] if len(asked) == 1 else self.nodes.add("or", *asked)
-
-    def listed(self, node: ast.expr) -> int:
-        """The node of a list of names that an expression evidently is; 0 for any other."""
-        with self.silently():
-            return self.listing(node)
-
-    def listing(self, node: ast.expr, depth: int = 0) -> int:
-        """``dir(x)``, ``x.__dict__``, ``signature(f).parameters``: the node of such a list."""
-        if depth > 4:
-            return UNKNOWN
-        match node:
-            case ast.Name():
-                value = self.expr(node)
-                return value if value and self.is_listing(value) else UNKNOWN
-            case ast.Attribute(value=inner, attr=attr) if attr in _TABLES:
-                return self._of("names-of", self.subject(inner))
-            case ast.Attribute(value=inner, attr=attr) if attr in _PARAMETERS:
-                if attr == "co_varnames" and isinstance(inner, ast.Attribute):
-                    return self._of("parameters-of", self.expr(inner.value))
-                if isinstance(inner, ast.Call):
-                    return self._signature(inner)
-                held = self.expr(inner)
-                return held if held and self.nodes.op(held) == "parameters-of" else UNKNOWN
-            case ast.Call(func=ast.Attribute(value=inner, attr="keys")):
-                return self.listing(inner, depth + 1)
-            case ast.Call(func=func, args=[first, *_]):
-                name = guards.last_name(func)
-                if name in _COPIES and isinstance(func, ast.Name):
-                    return self.listing(first, depth + 1)
-                if name in _LISTING:
-                    return self._of("names-of", self.subject(first))
-                return self._signature(node)
-            case (
-                ast.SetComp(elt=element, generators=[only])
-                | ast.ListComp(elt=element, generators=[only])
-                | ast.GeneratorExp(elt=element, generators=[only])
-            ):
-                # {field.name for field in fields(Class)}
-                named = isinstance(element, ast.Attribute) and element.attr == "name"
-                if isinstance(element, ast.Attribute) and named:
-                    element = element.value
-                same = isinstance(element, ast.Name) and isinstance(only.target, ast.Name)
-                if same and element.id == only.target.id and not only.ifs:  # type: ignore[attr-defined]
-                    listed = self.listing(only.iter, depth + 1)
-                    # [member.name for member in AnEnum]
-                    return listed or (self._of("names-of", self.subject(only.iter)) if named else 0)
+def member_of(walk: Walk, name: ast.expr, container: ast.expr) -> int:
+    """The condition ``name in container``; 0 where no release decides it."""
+    texts = string_constants.texts(walk, name)
+    if "*" in texts:
         return UNKNOWN
-
-    def is_listing(self, node: int) -> bool:
-        """Whether a node is a list of names."""
-        return self.nodes.op(node) in ("names-of", "parameters-of")
-
-    def _of(self, kind: str, base: int) -> int:
-        return self.nodes.add(kind, base) if base else UNKNOWN
-
-    def _signature(self, node: ast.expr) -> int:
-        """``signature(f)``: what it takes."""
-        if not isinstance(node, ast.Call) or not node.args:
+    names = listing(walk, container)
+    if names:
+        op, base = walk.nodes.table[names]
+        kind = "has" if op == "names-of" else "takes"
+    else:
+        kind, base = "registered", walk.expr(container)
+        if walk.nodes.op(base) not in ("import", "attr"):
             return UNKNOWN
-        if guards.last_name(node.func) not in _SIGNATURES:
-            return UNKNOWN
-        return self._of("parameters-of", self.expr(node.args[0]))
+    asked = [walk.nodes.add(kind, base, text) for text in texts]
+    return asked[0] if len(asked) == 1 else walk.nodes.add("or", *asked)
 
-    def module_there(self, test: ast.expr) -> int:
-        """``find_spec("sglang.srt.x")``: whether a module is there."""
-        if not isinstance(test, ast.Call) or guards.last_name(test.func) != "find_spec":
-            return UNKNOWN
-        texts = self.texts(test.args[0]) if test.args else []
-        if len(texts) != 1 or not DOTTED.match(texts[0]):
-            return UNKNOWN
-        return self.nodes.add("found", self.nodes.add("dotted", texts[0]))
 
-    def subject(self, node: ast.expr) -> int:
-        """A value; where nothing is known of it, what goes by its name."""
-        base = self.expr(node)
-        name = guards.last_name(node)
-        if base == UNKNOWN and name and name not in BUILTINS and name not in ("self", "cls"):
-            return self.nodes.add("known", name)
-        return base
+def listed(walk: Walk, node: ast.expr) -> int:
+    """The node of a list of names that an expression evidently is; 0 for any other."""
+    with walk.silently():
+        return listing(walk, node)
+
+
+def listing(walk: Walk, node: ast.expr, depth: int = 0) -> int:
+    """``dir(x)``, ``x.__dict__``, ``signature(f).parameters``: the node of such a list."""
+    if depth > 4:
+        return UNKNOWN
+    match node:
+        case ast.Name():
+            value = walk.expr(node)
+            return value if value and is_listing(walk, value) else UNKNOWN
+        case ast.Attribute(value=inner, attr=attr) if attr in _TABLES:
+            return _of(walk, "names-of", subject(walk, inner))
+        case ast.Attribute(value=inner, attr=attr) if attr in _PARAMETERS:
+            if attr == "co_varnames" and isinstance(inner, ast.Attribute):
+                return _of(walk, "parameters-of", walk.expr(inner.value))
+            if isinstance(inner, ast.Call):
+                return _signature(walk, inner)
+            held = walk.expr(inner)
+            return held if held and walk.nodes.op(held) == "parameters-of" else UNKNOWN
+        case ast.Call(func=ast.Attribute(value=inner, attr="keys")):
+            return listing(walk, inner, depth + 1)
+        case ast.Call(func=func, args=[first, *_]):
+            name = guards.last_name(func)
+            if name in _COPIES and isinstance(func, ast.Name):
+                return listing(walk, first, depth + 1)
+            if name in _LISTING:
+                return _of(walk, "names-of", subject(walk, first))
+            return _signature(walk, node)
+        case (
+            ast.SetComp(elt=element, generators=[only])
+            | ast.ListComp(elt=element, generators=[only])
+            | ast.GeneratorExp(elt=element, generators=[only])
+        ):
+            # {field.name for field in fields(Class)}
+            named = isinstance(element, ast.Attribute) and element.attr == "name"
+            if isinstance(element, ast.Attribute) and named:
+                element = element.value
+            same = isinstance(element, ast.Name) and isinstance(only.target, ast.Name)
+            if same and element.id == only.target.id and not only.ifs:  # type: ignore[attr-defined]
+                listed = listing(walk, only.iter, depth + 1)
+                # [member.name for member in AnEnum]
+                return listed or (_of(walk, "names-of", subject(walk, only.iter)) if named else 0)
+    return UNKNOWN
+
+
+def is_listing(walk: Walk, node: int) -> bool:
+    """Whether a node is a list of names."""
+    return walk.nodes.op(node) in ("names-of", "parameters-of")
+
+
+def _of(walk: Walk, kind: str, base: int) -> int:
+    return walk.nodes.add(kind, base) if base else UNKNOWN
+
+
+def _signature(walk: Walk, node: ast.expr) -> int:
+    """``signature(f)``: what it takes."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return UNKNOWN
+    if guards.last_name(node.func) not in _SIGNATURES:
+        return UNKNOWN
+    return _of(walk, "parameters-of", walk.expr(node.args[0]))
+
+
+def module_there(walk: Walk, test: ast.expr) -> int:
+    """``find_spec("sglang.srt.x")``: whether a module is there."""
+    if not isinstance(test, ast.Call) or guards.last_name(test.func) != "find_spec":
+        return UNKNOWN
+    texts = string_constants.texts(walk, test.args[0]) if test.args else []
+    if len(texts) != 1 or not DOTTED.match(texts[0]):
+        return UNKNOWN
+    return walk.nodes.add("found", walk.nodes.add("dotted", texts[0]))
+
+
+def subject(walk: Walk, node: ast.expr) -> int:
+    """A value; where nothing is known of it, what goes by its name."""
+    base = walk.expr(node)
+    name = guards.last_name(node)
+    if base == UNKNOWN and name and name not in BUILTINS and name not in ("self", "cls"):
+        return walk.nodes.add("known", name)
+    return base

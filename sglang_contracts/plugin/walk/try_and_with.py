@@ -6,11 +6,12 @@ import ast
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.records import UNKNOWN, Attempt
+from sglang_contracts.plugin.walk import assignments
 from sglang_contracts.plugin.walk import except_clauses as guards
-from sglang_contracts.plugin.walk.conditions import Conditions
+from sglang_contracts.plugin.walk.state import Walk
 
 
-def walk_with(walk: Conditions, node: ast.With | ast.AsyncWith) -> None:
+def walk_with(walk: Walk, node: ast.With | ast.AsyncWith) -> None:
     """What is entered is bound; ``suppress`` catches as a ``try`` does."""
     suppressed: list[str] = []
     for item in node.items:
@@ -23,7 +24,7 @@ def walk_with(walk: Conditions, node: ast.With | ast.AsyncWith) -> None:
                 suppressed += guards.caught(arg)
         if item.optional_vars is not None:
             entered = walk.nodes.add("enter", value) if value != UNKNOWN else UNKNOWN
-            walk.assign(item.optional_vars, entered, None)
+            assignments.assign(walk, item.optional_vars, entered, None)
     if suppressed:
         attempt = keep_attempt(walk, Attempt(node.lineno, suppressed))
         guard = walk.where(walk.guard, kind="try", condition=attempt, line=node.lineno)
@@ -33,13 +34,13 @@ def walk_with(walk: Conditions, node: ast.With | ast.AsyncWith) -> None:
         walk.block(node.body)
 
 
-def keep_attempt(walk: Conditions, record: Attempt) -> int:
+def keep_attempt(walk: Walk, record: Attempt) -> int:
     """Keep a ``try``; its number."""
     walk.file.attempts.append(record)
     return len(walk.file.attempts) - 1
 
 
-def walk_try(walk: Conditions, node: ast.Try) -> None:
+def walk_try(walk: Walk, node: ast.Try) -> None:
     """The body under what catches its failure; the handlers where it fails."""
     if not node.handlers:
         walk.block(node.body)
@@ -116,7 +117,7 @@ def catches_absence(handler: ast.ExceptHandler) -> bool:
     return bool(names & (guards.IMPORT_ERRORS | guards.ATTRIBUTE_ERRORS))
 
 
-def later_way_out(walk: Conditions, node: ast.Try, handlers: Sequence[ast.ExceptHandler]) -> bool:
+def later_way_out(walk: Walk, node: ast.Try, handlers: Sequence[ast.ExceptHandler]) -> bool:
     """A handler that passes, where the body returned: what follows is the other way."""
     if not guards.leaves(node.body) and not (
         node.body and isinstance(node.body[-1], (ast.Break, ast.Return))
@@ -128,7 +129,7 @@ def later_way_out(walk: Conditions, node: ast.Try, handlers: Sequence[ast.Except
     return bool(following) and guards.is_way_out(following)
 
 
-def tries_next(walk: Conditions, node: ast.Try) -> bool:
+def tries_next(walk: Walk, node: ast.Try) -> bool:
     """A loop over constants whose body tries one: where it fails, the next is the way out."""
     loop = walk.loops[-1] if walk.loops else None
     if not isinstance(loop, (ast.For, ast.AsyncFor)) or not isinstance(loop.target, ast.Name):

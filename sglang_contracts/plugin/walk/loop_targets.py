@@ -1,0 +1,72 @@
+"""Targets of loops: what they are bound to, and which constants they run over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from sglang_contracts.plugin.ir.records import UNKNOWN
+from sglang_contracts.plugin.walk import assignments, string_constants
+from sglang_contracts.plugin.walk.state import Walk
+
+
+def loop_over(walk: Walk, target: ast.expr, iterable: ast.expr, value: int) -> None:
+    """Bind a loop's target to the elements of what it runs over."""
+    element = walk.nodes.add("iter", value) if value != UNKNOWN else UNKNOWN
+    walk.needs(iterable, value, "series")
+    items = string_constants.display(walk, iterable)
+    call = iterable.func if isinstance(iterable, ast.Call) else None
+    if isinstance(call, ast.Attribute) and call.attr in {"items", "keys", "values"}:
+        mapping = string_constants.display(walk, call.value)
+        if isinstance(mapping, ast.Dict):
+            keys = [key for key in mapping.keys if key is not None]
+            if call.attr == "keys":
+                items = ast.copy_location(ast.Tuple(keys, ast.Load()), mapping)
+            elif call.attr == "values":
+                items = ast.copy_location(ast.Tuple(mapping.values, ast.Load()), mapping)
+            elif isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                with walk.silently():
+                    held = walk.nodes.union(walk.expr(v) for v in mapping.values)
+                assignments.assign(walk, target.elts[0], walk.nodes.literal("str"), None)
+                assignments.assign(walk, target.elts[1], held, None)
+                choices(walk, target.elts[0], keys)
+                choices(walk, target.elts[1], mapping.values)
+                return
+    if isinstance(items, (ast.Tuple, ast.List, ast.Set)):
+        with walk.silently():
+            element = walk.nodes.union(walk.expr(each) for each in items.elts)
+        assignments.assign(walk, target, element, None)
+        if isinstance(target, ast.Tuple):
+            for position, name in enumerate(target.elts):
+                column = [
+                    each.elts[position]
+                    for each in items.elts
+                    if isinstance(each, (ast.Tuple, ast.List)) and len(each.elts) > position
+                ]
+                if len(column) == len(items.elts):
+                    with walk.silently():
+                        one = walk.nodes.union(walk.expr(each) for each in column)
+                    assignments.assign(walk, name, one, None)
+                    choices(walk, name, column)
+        else:
+            choices(walk, target, items.elts, items)
+        return
+    if isinstance(items, ast.Dict):
+        assignments.assign(walk, target, walk.nodes.literal("str"), None)
+        choices(walk, target, [key for key in items.keys if key is not None])
+        return
+    assignments.assign(walk, target, element, None)
+
+
+def choices(
+    walk: Walk, target: ast.expr, values: Sequence[ast.expr], shown: ast.expr | None = None
+) -> None:
+    """A loop variable that runs over constants."""
+    if isinstance(target, ast.Name) and values:
+        choice = ast.copy_location(ast.Set(list(values)), values[0])
+        choice.sglang_choice = True  # type: ignore[attr-defined]
+        choice.sglang_group = walk.groups.get(  # type: ignore[attr-defined]
+            (shown.lineno, shown.col_offset) if shown is not None else (-1, -1), 0
+        )
+        walk.scope.constants[target.id] = choice
+        walk.moved()

@@ -1,0 +1,323 @@
+"""The state of a walk over one module, and its dispatch by the kind of syntax node."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from sglang_contracts.plugin.ir.node_table import Nodes
+from sglang_contracts.plugin.ir.records import UNKNOWN, File, Guard, Use, UseKind
+from sglang_contracts.plugin.walk.scope import Scope
+
+_MEMBER = re.compile(r"([A-Z]\w*)\.[A-Z][A-Z0-9_]*\Z")
+"""What the text of an enum's member is by default: ``Color.RED``."""
+
+_STATED = frozenset({"attr", "call", "item", "iter", "union", "unpack"})
+"""Operations whose value upstream may say the kind of."""
+
+
+class ByParameter(NamedTuple):
+    """What a function names by one of its parameters: ``getattr(cls, name)``, ``TABLE[name]``."""
+
+    function: int
+    base: int
+    position: int
+    """Of the parameter that is the name."""
+    kind: UseKind
+    value: int = UNKNOWN
+    """What is written there."""
+
+
+class WorkedOut(NamedTuple):
+    """What an expression was found to be, in one state of the names around it."""
+
+    value: int
+    loud: bool
+    """Whether its uses were recorded."""
+    node: ast.expr
+    """Kept, so that its identity stays its own."""
+
+
+class OwnCall(NamedTuple):
+    """A call of a function of the same file, with the constants it is given."""
+
+    function: int
+    form: int
+    texts: dict[int | str, list[str]]
+    """Position or keyword → the strings that the argument can be."""
+    where: ast.AST
+    guard: int
+    caller: int
+
+
+class BlockPlace(NamedTuple):
+    """Where a statement stands in its block."""
+
+    body: Sequence[ast.stmt]
+    position: int
+    before: set[str]
+    """Names that were bound when the block began."""
+
+
+class Walk:
+    """The state of one walk over a module: its record, scopes, guards and what it has worked out.
+
+    Args:
+        file: The record that the walk fills.
+        tree: The module.
+        everything: Every node of the tree.
+        own_modules: Dotted names of the plugin's modules.
+        expressions: Kind of expression → what gives its value, as a node's index, and records the
+            uses in it.
+        statements: Kind of statement → what walks it.
+    """
+
+    def __init__(
+        self,
+        file: File,
+        tree: ast.Module,
+        everything: Sequence[ast.AST],
+        own_modules: frozenset[str],
+        *,
+        expressions: Mapping[type[ast.expr], Callable[[Walk, Any], int]],
+        statements: Mapping[type[ast.stmt], Callable[[Walk, Any], None]],
+    ) -> None:
+        self.file = file
+        self.tree = tree
+        self.everything = everything
+        self._expressions = expressions
+        self._statements = statements
+        self.place: BlockPlace | None = None
+        """Where the ``if`` that is walked next stands in its block."""
+        self.own_modules = own_modules
+        self.nodes = Nodes()
+        self.scope = Scope(None, -1, "")
+        self.guard = 0
+        self.future = False
+        self.quiet = 0
+        self.state = 0
+        """What names stand for: the same number, the same names; see :meth:`moved`."""
+        self._states = 0
+        self.worked_out: dict[tuple[int, int, int], WorkedOut] = {}
+        """Expression (by identity), state and guard → what came of it."""
+        self.aliases: set[str] = set()
+        """Names of types that are being looked through."""
+        self.known_aliases: dict[str, int] = {}
+        """What those stand for that were looked through for the annotation at hand."""
+        self.loops: list[ast.stmt] = []
+        self.pending: list[tuple[Scope, int, ast.AST, int]] = []
+        self.forms: dict[tuple[object, ...], int] = {}
+        self.lambdas: dict[int, int] = {}
+        self.groups: dict[tuple[int, int], int] = {}
+        self.docs: set[int] = set()
+        self.seen_uses: set[tuple[int, ...]] = set()
+        self.mentioned: dict[int, set[str]] = {-1: set()}
+        self.strings: set[str] = set()
+        self.defined: set[str] = set()
+        self.frameworks: set[str] = set()
+        self.closed: dict[int, Scope] = {}
+        self.awaiting: dict[int, int] = {}
+        """Calls (by identity) whose result is awaited (1), or used or dropped at once (-1)."""
+        self.tested: set[int] = set()
+        self.by_parameter: list[ByParameter] = []
+        self.own_calls: list[OwnCall] = []
+        self._askers: frozenset[str] | None = None
+        self._after: dict[int, list[ast.stmt]] = {}
+        self._looked_for: frozenset[str] | None = None
+        self._spells: bool | None = None
+        self.package = file.path.endswith("__init__.py")
+        file.guards.append(Guard(parent=0, kind=""))
+
+    def use(self, kind: UseKind, node: int, where: ast.AST, **more: object) -> None:
+        """Record one use, once."""
+        if self.quiet or node == UNKNOWN:
+            return
+        line = getattr(where, "lineno", 1)
+        column = getattr(where, "col_offset", 0) + 1
+        if isinstance(where, ast.Attribute):  # a chain over several lines: where the name stands
+            line = where.end_lineno or line
+        key = (kind, node, line, column, self.guard, hash(str(sorted(more.items()))))
+        if key in self.seen_uses:
+            return
+        self.seen_uses.add(key)
+        self.file.uses.append(
+            Use(kind, node, line, column, guard=self.guard, function=self.scope.function, **more)  # type: ignore[arg-type]
+        )
+
+    def needs(self, where: ast.AST, value: int, need: str) -> None:
+        """Something is done with a value that upstream may say the kind of."""
+        if self.nodes.op(value) in _STATED:
+            self.use(UseKind.NEED, value, where, name=need)
+
+    def keyed(self, where: ast.AST, key: int, table: int) -> None:
+        """An element of a series looks something up in what may be a mapping."""
+        held = self.nodes.table[key]
+        if held[0] == "iter" and table != UNKNOWN and self.nodes.op(held[1]) in _STATED:
+            self.use(UseKind.NEED, held[1], where, name="hashed", value=table)
+
+    def spelled(self, where: ast.AST, value: int, need: str) -> None:
+        """The text of a value, in a file that spells such a text itself: ``"Color.RED"``."""
+        if value != UNKNOWN and self.nodes.op(value) != "literal" and self.spells():
+            self.use(UseKind.NEED, value, where, name=need)
+
+    def spells(self) -> bool:
+        """Whether a constant of the file is what the text of an enum's member may be."""
+        if self._spells is None:
+            self._spells = any(
+                isinstance(each, ast.Constant)
+                and isinstance(each.value, str)
+                and _MEMBER.match(each.value)
+                for each in self.everything
+            )
+        return self._spells
+
+    def mention(self, name: str) -> None:
+        """Remember that a name stands in the present function, and so in those around it."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            self.mentioned.setdefault(scope.function, set()).add(name)
+            scope = scope.parent
+
+    def where(self, parent: int, **more: object) -> int:
+        """A guard, chained."""
+        self.file.guards.append(Guard(parent=parent, **more))  # type: ignore[arg-type]
+        return len(self.file.guards) - 1
+
+    @contextmanager
+    def under(self, guard: int) -> Iterator[None]:
+        """Walk something under a guard."""
+        before, self.guard = self.guard, guard
+        try:
+            yield
+        finally:
+            self.guard = before
+
+    @contextmanager
+    def silently(self) -> Iterator[None]:
+        """Work out values without recording uses."""
+        self.quiet += 1
+        try:
+            yield
+        finally:
+            self.quiet -= 1
+
+    def moved(self) -> None:
+        """From here on a name may stand for something else: nothing worked out holds any more."""
+        self._states += 1
+        self.state = self._states
+
+    def next_statement(self) -> None:
+        """What was worked out for one statement is of no use to the next."""
+        self.worked_out.clear()
+        self.moved()
+
+    def bind(self, name: str, value: int) -> None:
+        """Bind a name in the present scope."""
+        self.moved()
+        self.scope.names[name] = value
+        self.scope.constants.pop(name, None)
+        self.scope.variables.pop(name, None)
+        for key in [k for k in self.scope.narrowed if k == name or k.startswith(name + ".")]:
+            del self.scope.narrowed[key]
+
+    def returned(self, function: int, value: int) -> None:
+        """Remember what a function returns, and under which guard."""
+        record = self.file.functions[function]
+        record.returns.append(value)
+        record.return_guards.append(self.guard)
+
+    def keep(self, qual: str, attr: str, value: int, line: int) -> None:
+        """Remember what an own class's attribute holds."""
+        record = self.file.classes.get(qual)
+        if record is None:
+            return
+        values = record.attributes.setdefault(attr, [])
+        if value not in values:
+            values.append(value)
+        record.lines.setdefault(attr, line)
+
+    def both(self, one: int, other: int) -> int:
+        """Either of two values; what is unknown in one is unknown."""
+        if one == UNKNOWN or other == UNKNOWN:
+            return UNKNOWN
+        return self.nodes.union((one, other))
+
+    def used_at_once(self, node: ast.expr) -> None:
+        """What is made of a call's result needs the result itself, no coroutine."""
+        if isinstance(node, ast.Call):
+            self.awaiting.setdefault(id(node), -1)
+
+    def following(self, node: ast.stmt) -> list[ast.stmt]:
+        """The statements after one in its own block."""
+        if not self._after:
+            for parent in self.everything:
+                for field in ("body", "orelse", "finalbody"):
+                    block = getattr(parent, field, None)
+                    if isinstance(block, list):
+                        for position, each in enumerate(block):
+                            self._after[id(each)] = block[position + 1 :]
+        return self._after.get(id(node), [])
+
+    def looked_for(self) -> frozenset[str]:
+        """Names whose value the file looks for somewhere: ``name in TABLE``."""
+        if self._looked_for is None:
+            self._looked_for = frozenset(
+                each.left.id
+                for each in self.everything
+                if isinstance(each, ast.Compare)
+                and isinstance(each.left, ast.Name)
+                and isinstance(each.ops[0], (ast.In, ast.NotIn))
+            )
+        return self._looked_for
+
+    def expr(self, node: ast.expr) -> int:
+        """The value of an expression, as a node's index; records the uses in it.
+
+        Several rules look at one expression, each by its value: it is worked out once for as long
+        as the names in it stand for the same things. A chain of calls would otherwise cost twice
+        as much with every link.
+        """
+        kind = type(node)
+        handler = self._expressions.get(kind)
+        if kind is ast.Name or kind is ast.Constant:
+            return handler(self, node) if handler is not None else UNKNOWN
+        key = (id(node), self.state, self.guard)
+        held = self.worked_out.get(key)
+        if held is not None and (held.loud or self.quiet):
+            return held.value
+        value = UNKNOWN
+        if handler is not None:
+            value = handler(self, node)
+        else:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.expr(child)
+        self.worked_out[key] = WorkedOut(value, not self.quiet, node)
+        return value
+
+    def statement(self, node: ast.stmt) -> None:
+        """Walk one statement."""
+        handler = self._statements.get(type(node))
+        if handler is not None:
+            handler(self, node)
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.expr(child)
+            elif isinstance(child, ast.stmt):
+                self.statement(child)
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        """Walk statements in order; a branch that leaves guards what follows it."""
+        outer = self.guard
+        before = set(self.scope.names)
+        for position, statement in enumerate(body):
+            self.next_statement()
+            if isinstance(statement, ast.If):
+                self.place = BlockPlace(body, position, before)
+            self.statement(statement)
+        self.guard = outer
+        self.next_statement()

@@ -25,6 +25,7 @@ import sys
 import tempfile
 import textwrap
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec

@@ -9,12 +9,13 @@ import sys
 from sglang_contracts import __version__, paths
 
 STATIC = ("contract", "plugin", "surface", "verify")
-"""The packages that static answers stand on; ``data`` is digested where it is read."""
+"""The packages that static answers stand on, beside the modules at the top; ``data`` is digested
+where it is read."""
 
 
 @functools.cache
 def code_digest() -> str:
-    """Digest of the static packages' source files and of the running Python's version.
+    """Digest of the source files that static answers stand on, and of the running Python's version.
 
     Every module below them counts, however deep, by its path and its bytes (a megabyte: three
     milliseconds); sizes and times alone cannot tell two builds with fixed time stamps apart.
@@ -25,9 +26,9 @@ def code_digest() -> str:
     """
     total = hashlib.sha256(f"{__version__}\0{sys.version_info[:3]}\0".encode())
     top = paths.package()
-    for package in STATIC:
-        for path in sorted((top / package).rglob("*.py")):
-            data = path.read_bytes()
-            total.update(f"{path.relative_to(top).as_posix()}\0{len(data)}\0".encode())
-            total.update(data)
+    files = [*top.glob("*.py"), *(f for each in STATIC for f in (top / each).rglob("*.py"))]
+    for path in sorted(files):
+        data = path.read_bytes()
+        total.update(f"{path.relative_to(top).as_posix()}\0{len(data)}\0".encode())
+        total.update(data)
     return total.hexdigest()[:40]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
-import hashlib
 import os
+import shutil
 import stat
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from sglang_contracts.errors import ContractsError
+
+PARTIAL = ".partial"
+"""What the name of a file that is being written ends in, until it takes its own."""
 
 CACHE_HINT = "set SGLANG_CONTRACTS_CACHE to a folder that can be written to"
 
@@ -30,6 +36,25 @@ def read_regular(path: Path, limit: int) -> bytes:
     return path.read_bytes()
 
 
+def read_own(path: Path, limit: int) -> bytes:
+    """The bytes of a file that nobody but ourselves should have written: a link is not followed.
+
+    Raises:
+        OSError: It is a link, a pipe or a device, holds more than ``limit`` bytes, or cannot be
+            read.
+    """
+    # Looked at once it is open: between a look and the opening it could become another.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as stream:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "is no regular file", str(path))
+        if status.st_size > limit:
+            raise OSError(errno.EFBIG, "is too large", str(path))
+        return stream.read(limit)
+
+
 def write_atomically(path: Path, data: bytes, hint: str = CACHE_HINT) -> None:
     """Write a file so that a reader, or a second writer, never sees half of it.
 
@@ -42,7 +67,9 @@ def write_atomically(path: Path, data: bytes, hint: str = CACHE_HINT) -> None:
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, temporary = tempfile.mkstemp(
+            suffix=PARTIAL, prefix=f".{path.name[:40]}.", dir=path.parent
+        )
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
         Path(temporary).chmod(_mode(path))  # mkstemp's 0600 would hide it from other readers
@@ -53,15 +80,64 @@ def write_atomically(path: Path, data: bytes, hint: str = CACHE_HINT) -> None:
         raise ContractsError(f"cannot write {path}: {error.strerror or error}", hint) from None
 
 
-def sealed(data: bytes) -> bytes:
-    """Bytes to keep, with a digest before them that :func:`unsealed` holds them to."""
-    return hashlib.blake2b(data, digest_size=16).digest() + data
+_SCRATCH = "sglang-contracts-"
+_LOCK = ".lock"
 
 
-def unsealed(kept: bytes) -> bytes | None:
-    """What was :func:`sealed`; None where it is not what it was."""
-    digest, data = kept[:16], kept[16:]
-    return data if hashlib.blake2b(data, digest_size=16).digest() == digest else None
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """An empty folder of this run's own, removed with all that is in it.
+
+    A run that is killed leaves its folder behind: the next one removes those that nobody holds.
+    """
+    _sweep_scratch(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as name:
+        folder = Path(name)
+        with (folder / _LOCK).open("wb") as lock:
+            _hold(lock.fileno())
+            inner = folder / "work"
+            inner.mkdir()
+            yield inner
+
+
+def _hold(handle: int) -> bool:
+    """Lock an open file for as long as this process lives; False: another process holds it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: nothing is swept there
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _sweep_scratch(where: Path) -> None:
+    """Remove scratch folders of runs that were killed: their locks are free."""
+    with contextlib.suppress(OSError):
+        for lock in where.glob(f"{_SCRATCH}*/{_LOCK}"):
+            with contextlib.suppress(OSError):
+                _remove_left(lock)
+
+
+def _remove_left(lock: Path) -> None:
+    status = lock.parent.lstat()
+    own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    if not own or not stat.S_ISDIR(status.st_mode):
+        return
+    if time.time() - status.st_mtime < _YOUNG:  # it may be about to be locked
+        return
+    handle = os.open(lock, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        if _hold(handle):
+            shutil.rmtree(lock.parent, ignore_errors=True)
+    finally:
+        os.close(handle)
+
+
+_YOUNG = 60
+"""Seconds for which a folder is left alone whether or not it is locked."""
 
 
 def _mode(path: Path) -> int:

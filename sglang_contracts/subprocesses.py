@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+
+from sglang_contracts.files import scratch_folder
 
 SAFE_PATH: tuple[str, ...] = ("-P",) if sys.version_info >= (3, 11) else ()
 """The switch that keeps the current folder off the module path; Python 3.10 has none: there a
@@ -42,8 +43,8 @@ def closed_python(*arguments: str) -> list[str]:
 @contextlib.contextmanager
 def neutral_folder() -> Iterator[Path]:
     """An empty folder that only this user can write to, to start a child in."""
-    with tempfile.TemporaryDirectory(prefix="sglang-contracts-") as folder:
-        yield Path(folder)
+    with scratch_folder() as folder:
+        yield folder
 
 
 def with_absolute_paths(variables: Mapping[str, str]) -> dict[str, str]:

@@ -17,6 +17,8 @@ ROOT = Path(paths.package())
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for package in module.STATIC:
         shutil.copytree(ROOT / package, tmp_path / package)
+    for file in ROOT.glob("*.py"):
+        shutil.copy(file, tmp_path)
     monkeypatch.setattr(paths, "package", lambda: tmp_path)
     return tmp_path
 

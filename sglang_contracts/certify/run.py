@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ from sglang_contracts.certify.environment import environment, issuer
 from sglang_contracts.certify.plan import levels, planned
 from sglang_contracts.certify.processes import Part, ended_by_signals, run
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import scratch_folder
 from sglang_contracts.suite.result import Result
 from sglang_contracts.suite.session import FAKE, load_plugin
 from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised, verdict
@@ -138,8 +138,8 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
         contracts.append(_contracts_digest(release))
         levels()
 
-    with ended_by_signals(), tempfile.TemporaryDirectory(prefix="sglang-contracts-") as folder:
-        telling, home = _Telling(progress), Path(folder)
+    with ended_by_signals(), scratch_folder() as home:
+        telling = _Telling(progress)
         arguments = _arguments(order, home)
         parts = run(arguments, _jobs(order), home, order.timeout, telling.hear, meanwhile)
         _refuse_what_was_not_run(parts)

@@ -12,6 +12,7 @@ import msgspec
 
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import read_own
 
 if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog
@@ -47,7 +48,7 @@ def ask_index() -> Index:
 def remembered_index() -> Index | None:
     """What the index had when it was last asked; None: never, or it cannot be read."""
     try:
-        return msgspec.json.decode(_file().read_bytes(), type=Index)
+        return msgspec.json.decode(read_own(_file(), 2**20), type=Index)
     except (OSError, msgspec.MsgspecError):
         return None
 

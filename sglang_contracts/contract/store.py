@@ -1,13 +1,11 @@
 """All contracts of a folder, fast: parsed once, kept as msgpack in the user's cache.
 
-The cache is keyed by the digest of the code and every file's bytes. A corrupt
-entry is ignored and written anew; a cache that cannot be written is done without.
+The cache is keyed by the digest of the code and every file's bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -16,12 +14,12 @@ from sglang_contracts import paths
 from sglang_contracts.code_digest import code_digest
 from sglang_contracts.contract.model import Contract
 from sglang_contracts.contract.text import INVENTORY, read_text
+from sglang_contracts.disk_cache import DiskCache
 from sglang_contracts.errors import ContractsError, nearest
-from sglang_contracts.files import write_atomically
 
 MAX_FILES = 500
 """Most contract files in one folder."""
-_KEPT = 8
+_CACHE = DiskCache("contracts", most=8)
 _MARK = b"sglang-contracts compiled 1\n"
 
 
@@ -48,8 +46,8 @@ def load_contracts(folder: Path | None = None) -> tuple[Contract, ...]:
         )
     texts = {path.name: read_text(path) for path in files}
     names = {f"{INVENTORY}/{path.name}": read_text(path) for path in inventories}
-    place = paths.cache() / "contracts" / f"{_key(texts | names)}.msgpack"
-    found = _read(place)
+    key = _key(texts | names)
+    found = _read(key)
     if found is None:
         from sglang_contracts.contract.load import parse_contract
 
@@ -57,7 +55,7 @@ def load_contracts(folder: Path | None = None) -> tuple[Contract, ...]:
             parse_contract(text, name, names.get(f"{INVENTORY}/{name}"))
             for name, text in texts.items()
         )
-        _write(place, found)
+        _CACHE.write(key, msgspec.msgpack.encode(found))
     return found
 
 
@@ -99,33 +97,9 @@ def _key(texts: dict[str, str]) -> str:
     return digest.hexdigest()
 
 
-def _read(place: Path) -> tuple[Contract, ...] | None:
+def _read(key: str) -> tuple[Contract, ...] | None:
+    data = _CACHE.read(key)
     try:
-        data = place.read_bytes()
-    except OSError:
-        return None
-    if not data.startswith(_MARK):
-        return None
-    body = data[len(_MARK) + 32 :]
-    if hashlib.sha256(body).digest() != data[len(_MARK) : len(_MARK) + 32]:
-        return None
-    try:
-        return msgspec.msgpack.decode(body, type=tuple[Contract, ...])
+        return None if data is None else msgspec.msgpack.decode(data, type=tuple[Contract, ...])
     except (msgspec.MsgspecError, ValueError):
         return None
-
-
-def _write(place: Path, contracts: tuple[Contract, ...]) -> None:
-    body = msgspec.msgpack.encode(contracts)
-    data = _MARK + hashlib.sha256(body).digest() + body
-    with suppress(ContractsError):  # a cache that cannot be written to costs time, not answers
-        write_atomically(place, data)
-        _tidy(place)
-
-
-def _tidy(place: Path) -> None:
-    """Keep the newest few entries: the cache must not grow without end."""
-    with suppress(OSError):
-        found = sorted(place.parent.glob("*.msgpack"), key=lambda path: path.stat().st_mtime_ns)
-        for old in found[:-_KEPT]:
-            old.unlink(missing_ok=True)

@@ -56,10 +56,11 @@ def _extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
         file.problem_line = error.lineno or 0
         return file
     except RecursionError:
-        file.problem = _TOO_DEEP
+        file.problem, file.transient = _TOO_DEEP, True
         return file
     except (ValueError, MemoryError) as error:
         file.problem = str(error) or type(error).__name__
+        file.transient = isinstance(error, MemoryError)
         return file
     limit = sys.getrecursionlimit()
     try:
@@ -68,13 +69,14 @@ def _extract(source: Source, module: str, own_modules: frozenset[str]) -> File:
         walk_module(file, tree, everything, own_modules)
         _launch(scan_python(everything), file)
     except RecursionError:
-        file = File(source.path, module, problem=_TOO_DEEP)
+        file = File(source.path, module, problem=_TOO_DEEP, transient=True)
     except Exception as error:
         # A fault of ours must not keep the other files from being checked; it is said, not hidden.
         if os.environ.get("SGLANG_CONTRACTS_DEBUG"):
             raise
         problem = f"could not be analysed ({type(error).__name__}: {error}); please report it"
         file = File(source.path, module, problem=problem)
+        file.transient = isinstance(error, MemoryError)
     finally:
         sys.setrecursionlimit(limit)
     return file

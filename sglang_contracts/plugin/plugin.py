@@ -11,9 +11,7 @@ from pathlib import Path
 import msgspec
 
 from sglang_contracts.code_digest import code_digest
-from sglang_contracts.errors import ContractsError
-from sglang_contracts.files import write_atomically
-from sglang_contracts.paths import cache
+from sglang_contracts.disk_cache import DiskCache
 from sglang_contracts.plugin.extract import extract
 from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.plugin.reading.files import Source, Sources, modules_of, read_sources, spelled
@@ -87,7 +85,9 @@ def open_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Opened:
         packages.update(".".join(parts[:end]) for end in range(1, len(parts)))
     own_modules = frozenset(each for each in packages if each and each != "sglang")
     key = hashlib.sha256(repr((code_digest(), sorted(own_modules))).encode())
-    total = hashlib.sha256(key.digest() + os.fsencode(sources.path))
+    # A report says the name, the version and the path: equal files of another plugin are another's.
+    shown = repr((sources.name, sources.version, os.fsencode(sources.path)))
+    total = hashlib.sha256(key.digest() + shown.encode("utf-8", "surrogatepass"))
     for source in sources.files:
         total.update(_digest(source).encode())
     return Opened(sources, modules, own_modules, key.hexdigest(), total.hexdigest())
@@ -102,20 +102,24 @@ def load_plugin(where: Path | str, exclude: Sequence[str] = ()) -> Plugin:
     return open_plugin(where, exclude).extract()
 
 
+_RECORDS = DiskCache("plugins", most=64)
+
+
 class _Cache:
-    """Records of files by digest, in one msgpack file; a broken or read-only cache is no error."""
+    """Records of files by digest, in one entry of the user's cache.
+
+    A record that failed for want of memory or stack is not kept: the next run may have them.
+    """
 
     def __init__(self, key: str) -> None:
-        self._path = cache() / "plugins" / f"{key[:32]}.msgpack"
+        self._key = key[:32]
         self._held: dict[str, msgspec.Raw] = {}
         self._used: dict[str, msgspec.Raw] = {}
         self._changed = False
-        try:
-            self._held = msgspec.msgpack.decode(
-                self._path.read_bytes(), type=dict[str, msgspec.Raw]
-            )
-        except (OSError, msgspec.DecodeError):
-            self._held = {}
+        data = _RECORDS.read(self._key)
+        with suppress(msgspec.MsgspecError):
+            if data is not None:
+                self._held = msgspec.msgpack.decode(data, type=dict[str, msgspec.Raw])
 
     def get(self, digest: str) -> File | None:
         """The record of a file; None if it is not known."""
@@ -134,19 +138,20 @@ class _Cache:
         try:
             raw = msgspec.msgpack.encode(file)
             kept = msgspec.msgpack.decode(raw, type=File)
-        except (TypeError, ValueError, OverflowError) as error:  # ValidationError is a ValueError
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
             # A constant that no record can hold must not keep the other files from being checked.
             problem = f"could not be kept ({type(error).__name__}: {error}); please report it"
             file = File(file.path, file.module, problem=problem, unread=True)
+            file.transient = isinstance(error, RecursionError)
             raw = msgspec.msgpack.encode(file)
             kept = msgspec.msgpack.decode(raw, type=File)
-        self._used[digest] = msgspec.Raw(raw)
-        self._changed = True
+        if not file.transient:
+            self._used[digest] = msgspec.Raw(raw)
+            self._changed = True
         return kept
 
     def save(self) -> None:
         """Write what was used, atomically."""
         if not self._changed:
             return
-        with suppress(ContractsError):  # a read-only cache: the next run reads the plugin again
-            write_atomically(self._path, msgspec.msgpack.encode(self._used))
+        _RECORDS.write(self._key, msgspec.msgpack.encode(self._used))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from packaging.version import Version
 
 from sglang_contracts import subprocesses
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.files import scratch_folder
 from sglang_contracts.surface import obtain, store
 from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.surface.changes import changes
@@ -166,8 +166,8 @@ def record(
         raise not_recorded(version)
     if release in catalog.releases and not force:
         return _known(release, catalog)
-    with tempfile.TemporaryDirectory(prefix="sglang-contracts-") as temporary:
-        wheel = Wheel(obtain.download(release, Path(temporary)))
+    with scratch_folder() as temporary:
+        wheel = Wheel(obtain.download(release, temporary))
         return _record_wheel(wheel, catalog, folder, force, jobs, progress)
 
 

@@ -87,6 +87,8 @@ class Pack:
         try:
             raw = _decompressor(b"").decompress(data[12 : 12 + size], max_output_size=_MAX_RAW)
             self.header = msgspec.msgpack.decode(raw, type=Header)
+        except MemoryError:  # says nothing of the file
+            raise
         except Exception as error:
             raise self.corrupt(f"its header is damaged ({error})") from None
         self._data = data
@@ -128,6 +130,8 @@ class Pack:
             raw = _decompressor(dictionary).decompress(
                 self._data[offset : offset + frame.size], max_output_size=frame.raw_size
             )
+        except MemoryError:  # says nothing of the file
+            raise
         except Exception as error:
             raise self.corrupt(f"{name} cannot be decompressed ({error})") from None
         if len(raw) != frame.raw_size:

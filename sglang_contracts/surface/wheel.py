@@ -121,6 +121,8 @@ class Wheel:
                 f"{info.filename} in {self.path.name} cannot be read: {error}",
                 "the wheel is damaged: delete it and fetch it again",
             ) from None
+        except MemoryError:  # says nothing of the wheel
+            raise
         except Exception as error:  # zlib.error has no public base class of its own
             raise ContractsError(
                 f"{info.filename} in {self.path.name} cannot be read: {error}",

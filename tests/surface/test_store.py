@@ -85,3 +85,19 @@ def test_one_damaged_pack_of_the_user_stops_no_other_release(make_wheel, tmp_pat
     assert "record 0.5.2 --force" in error.hint
     with pytest.raises(ContractsError, match="corrupt"):
         catalog.known("0.5.2")
+
+
+@pytest.mark.parametrize("part", ["header", "frame"])
+def test_want_of_memory_is_not_said_as_damage(part, make_surface, monkeypatch):
+    surface = make_surface({"srt/x.py": "def f(): ..."})
+    pack = surface.catalog.pack("0.5.1")
+
+    class Poor:
+        def decompress(self, *_, **__):
+            raise MemoryError
+
+    monkeypatch.setattr(store, "_decompressor", lambda _: Poor())
+    first = pack.header.frames[0].name
+    read = (lambda: store.Pack(pack.path)) if part == "header" else (lambda: pack.read(first, b""))
+    with pytest.raises(MemoryError):
+        read()

@@ -217,3 +217,5 @@ class File(msgspec.Struct, array_like=True):
     """Nodes whose truth is asked somewhere, or whether they are ``None``."""
     unread: bool = False
     """It has a problem, and names SGLang or may: what it uses is not known."""
+    transient: bool = False
+    """Its problem is want of memory or stack: the same file may be read another time."""

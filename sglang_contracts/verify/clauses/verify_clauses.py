@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sglang_contracts import paths
 from sglang_contracts.code_digest import code_digest
 from sglang_contracts.contract.model import SURFACE_KINDS, Clause, Contract, Kind, variant
 from sglang_contracts.contract.ranges import Range, sharp, version
 from sglang_contracts.contract.signature import signature
+from sglang_contracts.disk_cache import DiskCache
 from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Function
 from sglang_contracts.surface.spelling import Found, exists, look_up
@@ -430,6 +430,9 @@ def _replacement(contract: Contract, clause: Clause, facts: Facts) -> Finding | 
 # -- what was worked out once is kept: it depends on the recorded bytes and the contracts alone
 
 
+_CACHE = DiskCache("verify", most=64)
+
+
 def _key(contracts: Sequence[Contract], catalog: Catalog, releases: Sequence[str]) -> str:
     total = hashlib.blake2b(digest_size=16)
     total.update(code_digest().encode())
@@ -442,22 +445,12 @@ def _key(contracts: Sequence[Contract], catalog: Catalog, releases: Sequence[str
 
 
 def _kept(key: str) -> Report | None:
-    from sglang_contracts.files import unsealed
-
+    data = _CACHE.read(key)
     try:
-        data = unsealed((paths.cache() / "verify" / f"{key}.msgpack").read_bytes())
         return None if data is None else msgspec.msgpack.decode(data, type=Report)
-    except (OSError, msgspec.MsgspecError):
+    except msgspec.MsgspecError:
         return None
 
 
 def _keep(key: str, report: Report) -> None:
-    from sglang_contracts.errors import ContractsError
-    from sglang_contracts.files import sealed, write_atomically
-
-    try:
-        write_atomically(
-            paths.cache() / "verify" / f"{key}.msgpack", sealed(msgspec.msgpack.encode(report))
-        )
-    except ContractsError:
-        return  # a cache that cannot be written to costs time, not answers
+    _CACHE.write(key, msgspec.msgpack.encode(report))

@@ -266,7 +266,8 @@ def _result(
             release for index, release in enumerate(catalog.releases) if not analysis.loads(index)
         ),
     )
-    save(key, made)
+    if not any(file.transient for file in analysis.plugin.files):
+        save(key, made)
     return made
 
 

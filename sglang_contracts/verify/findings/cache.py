@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path
 
 import msgspec
 
 from sglang_contracts import paths
 from sglang_contracts.code_digest import code_digest
-from sglang_contracts.errors import ContractsError
-from sglang_contracts.files import sealed, unsealed, write_atomically
+from sglang_contracts.disk_cache import DiskCache
 from sglang_contracts.surface import Catalog
 from sglang_contracts.verify.findings.finding import Note, PluginInfo, ReleaseReport
 
-KEPT = 64
-"""Results kept; the oldest go first."""
+_CACHE = DiskCache("results", most=64)
 
 
 class Result(msgspec.Struct):
@@ -54,25 +51,15 @@ def key_of(digest: str, catalog: Catalog, known_as: Mapping[str, str]) -> str:
     return total.hexdigest()[:40]
 
 
-def _path(key: str) -> Path:
-    return paths.cache() / "results" / f"{key}.msgpack"
-
-
 def load(key: str) -> Result | None:
     """The result of that key, if there is one."""
+    data = _CACHE.read(key)
     try:
-        data = unsealed(_path(key).read_bytes())
         return None if data is None else msgspec.msgpack.decode(data, type=Result)
-    except (OSError, msgspec.MsgspecError):
+    except msgspec.MsgspecError:
         return None
 
 
 def save(key: str, result: Result) -> None:
     """Keep a result."""
-    try:
-        write_atomically(_path(key), sealed(msgspec.msgpack.encode(result)))
-        held = sorted(_path(key).parent.glob("*.msgpack"), key=lambda each: each.stat().st_mtime)
-        for path in held[:-KEPT]:
-            path.unlink(missing_ok=True)
-    except (ContractsError, OSError):
-        return  # a read-only cache: the next run works it out again
+    _CACHE.write(key, msgspec.msgpack.encode(result))

@@ -59,7 +59,7 @@ def parsed(text: str) -> ast.expr | None:
     """An annotation as an expression, parsed once; None where it is none."""
     try:
         return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, RecursionError):
         return None
 
 

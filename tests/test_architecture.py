@@ -19,6 +19,7 @@ ALLOWED = {
     "report": {"verify"},
     "live": {"contract", "surface", "fakes"},
     "suite": {"live", "contract", "surface", "plugin", "verify", "fakes"},
+    "serving": {"live", "suite"},
     "certify": {"suite", "live", "contract", "surface", "plugin", "verify", "fakes"},
 }
 ANYONE = {"errors", "files", "paths", "subprocesses", "disk_cache", "code_digest"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sglang_contracts.certify.certificate import Certificate
     from sglang_contracts.suite.result import Result
 
-_MARKS = {
+MARKS = {
     "pass": "ok",
     "skip": "skipped",
     "expected": "expected",
@@ -151,7 +151,7 @@ def command(
             if bar is not None:
                 bar(done, planned)
             elif not quiet and result is not None:
-                mark = _MARKS[result.outcome]
+                mark = MARKS[result.outcome]
                 click.echo(f"[{done}/{planned}] {result.id} {mark}", err=True)
 
         certificate = certify(order, progress)

@@ -18,6 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("verify", "Hold every contract against every recorded release."),
     "diff": ("diff", "What changed between two releases, for the contracts or a plugin."),
     "certify": ("certify", "Run the conformance suite on an installed plugin."),
+    "serve-check": (
+        "serve_check",
+        "Check a real server: answers, concurrency, latency, long context, soak, service.",
+    ),
     "explain": ("explain", "The life of a symbol, what a clause says, what a rule means."),
     "releases": ("releases", "What is recorded, and what the index has beyond it."),
     "record": ("record", "Record a release, from the index or from a wheel."),
@@ -90,6 +94,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
 def cli(**_: Any) -> None:
     """What an SGLang plugin relies on, and which SGLang releases break it.
 
-    All but certify is static: neither SGLang nor the plugin is imported, no GPU and no torch are
-    needed. certify runs the plugin, on a fake SGLang or on an installed one, and needs torch.
+    All but certify and serve-check is static: neither SGLang nor the plugin is imported, no GPU and
+    no torch are needed. certify runs the plugin, on a fake SGLang or on an installed one, and needs
+    torch; serve-check asks a server, and starts it where none is named.
     """

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -109,18 +109,14 @@ class Job:
     trace: Path | None = None
 
 
-def environment(job: Job, release: str) -> dict[str, str]:
-    """The variables a run needs.
+def quiet_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which SGLang asks no hub, compiles nothing and takes no one's choices.
 
     Args:
-        job: The run.
-        release: The installed SGLang.
+        base: What it starts from.
     """
-    differences = Differences(release)
-    result = shim.environment()
-    result["SGLANG_CONTRACTS_SDK"] = "shim"
     # The model lies on disk: nothing may be asked of a hub.
-    result |= {
+    result = dict(base) | {
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
@@ -129,6 +125,19 @@ def environment(job: Job, release: str) -> dict[str, str]:
     }
     for name in ("TRITON_INTERPRET", "SGLANG_USE_CPU_ENGINE", "SGLANG_PLATFORM", "SGLANG_PLUGINS"):
         result.pop(name, None)
+    return result
+
+
+def environment(job: Job, release: str) -> dict[str, str]:
+    """The variables a run needs.
+
+    Args:
+        job: The run.
+        release: The installed SGLang.
+    """
+    differences = Differences(release)
+    result = shim.environment(quiet_environment(os.environ))
+    result["SGLANG_CONTRACTS_SDK"] = "shim"
     if job.platform:
         result["SGLANG_PLATFORM"] = job.platform
     else:
@@ -218,18 +227,23 @@ def _read(output: dict[str, Any]) -> dict[str, Any]:
     return {"ids": output["output_ids"], "cached": info.get("cached_tokens", 0), **taken}
 
 
-def _free_port() -> int:
-    """A free port from 20000 to 29999: some releases also take those 10,000 above it."""
-    start = os.getpid() * 7
-    for offset in range(10_000):
-        port = 20_000 + (start + offset) % 10_000
+_ports = itertools.count(os.getpid() * 7)
+
+
+def free_port() -> int:
+    """A free port from 20000 to 29999: some releases also take those 10,000 above it.
+
+    Another one at each call: it may be some time until it is bound.
+    """
+    for offset in itertools.islice(_ports, 10_000):
+        port = 20_000 + offset % 10_000
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
     raise OSError("no port from 20000 to 29999 is free")
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End the engine with all its processes when whoever started it is gone."""
     parent = os.getppid()
     while os.getppid() == parent:
@@ -244,7 +258,7 @@ def main(arguments: Sequence[str]) -> None:
 
     engine_class = symbol("sglang.srt.entrypoints.engine:Engine")
 
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     differences = Differences(installed_release())
     asyncio.set_event_loop(asyncio.new_event_loop())  # up to 0.5.3 the engine expects one
@@ -256,13 +270,15 @@ def main(arguments: Sequence[str]) -> None:
         "attention_backend": job["backend"],
         "sampling_backend": "pytorch",
         "page_size": job["page_size"],
-        "mem_fraction_static": 0.1,
+        # Of the host's memory, whose free part depends on who else runs: the number of tokens
+        # bounds the pool, and this must never be what refuses to start.
+        "mem_fraction_static": 0.9,
         "max_total_tokens": 4096,
         "disable_overlap_schedule": True,
         "disable_cuda_graph": True,
         "skip_tokenizer_init": True,
         "log_level": "info",
-        "port": _free_port(),  # the ports of the engine's processes are looked for from here on
+        "port": free_port(),  # the ports of the engine's processes are looked for from here on
     }
     engine = engine_class(**settings | job["options"])
     times.append(time.monotonic())

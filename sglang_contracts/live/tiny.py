@@ -30,8 +30,7 @@ def make(folder: Path) -> Path:
     """
     shim.install()  # transformers imports torchvision
     import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+    from transformers import Qwen2Config, Qwen2ForCausalLM
 
     torch.manual_seed(0)
     config = Qwen2Config(
@@ -47,12 +46,26 @@ def make(folder: Path) -> Path:
         eos_token_id=2,
     )
     Qwen2ForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
-    words = {f"<{index}>": index for index in range(VOCABULARY)}
-    special = {"unk_token": "<0>", "bos_token": "<1>", "eos_token": "<2>"}
-    tokenizer = Tokenizer(models.WordLevel(words, special["unk_token"]))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
+    _tokenizer().save_pretrained(folder)
     return folder
+
+
+def _tokenizer() -> Any:
+    """Text to tokens by bytes: three special tokens, 256 bytes, and names for what is left."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    special = {"unk_token": "<0>", "bos_token": "<1>", "eos_token": "<2>"}
+    # Sorted: which byte has which token must not depend on the run.
+    words = [*special.values(), *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    words += [f"<{index}>" for index in range(len(words), VOCABULARY)]
+    vocabulary = {word: index for index, word in enumerate(words)}
+    tokenizer = Tokenizer(models.BPE(vocabulary, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    # Without a padding token some versions of transformers would add one outside the vocabulary.
+    padding = special["eos_token"]
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=padding, **special)
 
 
 def make_latent(folder: Path) -> Path:

@@ -73,6 +73,12 @@ class Capabilities:
     communicator: Mapping[str, Any] = _doc(
         "class = module:Class(group, algorithm) with all_reduce and all_gather; algorithms", {}
     )
+    service: Mapping[str, Any] = _doc(
+        "service extension and server: header that the middleware sets on every answer, "
+        "token-header and the token-variable that switches its check on, metrics, kernel-metric "
+        "that counts batches by kernel and mode, flags of the server, environment",
+        {},
+    )
 
     def declares(self, name: str) -> bool:
         """Whether the property ``name`` (with dashes) is there and not empty or false.
@@ -216,6 +222,17 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "sampler": _target,
     "quantization": _table({"unpack": _target, "scales": _target, "linear": _target}),
     "communicator": _table({"class": _target, "algorithms": _texts}),
+    "service": _table(
+        {
+            "header": _text,
+            "token-header": _text,
+            "token-variable": _text,
+            "metrics": _texts,
+            "kernel-metric": _text,
+            "flags": _texts,
+            "environment": _variables,
+        }
+    ),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from sglang.srt.layers.attention.base_attn_backend import AttentionBackend
 
-from kunlun_backend import compat, sdk
+from kunlun_backend import compat, monitoring, sdk
 from kunlun_backend.metadata import (
     DecodeMetadata,
     DecodeStorage,
@@ -80,8 +80,10 @@ class KunlunAttentionBackend(compat.LegacyGraphHooks, AttentionBackend):
 
     def _log(self, forward_batch: Any) -> None:
         decode = isinstance(self.forward_metadata, DecodeMetadata)
+        kernel = DECODE_KERNEL if decode else PREFILL_KERNEL
+        monitoring.count_batch(kernel, forward_batch.forward_mode.name)
         self.request_log.record(
-            DECODE_KERNEL if decode else PREFILL_KERNEL,
+            kernel,
             forward_batch.forward_mode.name,
             compat.request_ids(forward_batch),
             forward_batch.batch_size,

@@ -22,7 +22,7 @@ def register_all() -> None:
     from sglang.srt.plugins.hook_registry import HookRegistry, HookType
     from sglang.srt.server_args import ATTENTION_BACKEND_CHOICES, add_attention_backend_choices
 
-    from kunlun_backend import communicator, compat, fused_ops, sampler
+    from kunlun_backend import communicator, compat, fused_ops, sampler, service
 
     if BACKEND_NAME not in ATTENTION_BACKEND_CHOICES:
         add_attention_backend_choices([BACKEND_NAME])
@@ -33,6 +33,9 @@ def register_all() -> None:
     HookRegistry.register(target, fused_ops.rms_norm, around)
     target = "sglang.srt.layers.sampler.top_k_top_p_min_p_sampling_from_probs_torch"
     HookRegistry.register(target, sampler.draw_for_sglang, around)
+    # Where it is defined: naming the HTTP server itself would import it into every worker.
+    target = "sglang.srt.utils.common.set_uvicorn_logging_configs"
+    HookRegistry.register(target, service.install, HookType.BEFORE)
     if os.environ.get(communicator.SWITCH):
         target = "sglang.srt.distributed.parallel_state.GroupCoordinator.all_reduce"
         HookRegistry.register(target, communicator.reduce_for_sglang, around)

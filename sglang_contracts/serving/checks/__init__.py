@@ -1,0 +1,1 @@
+"""The checks of level 5, a module a family."""

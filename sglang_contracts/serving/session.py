@@ -175,8 +175,9 @@ class Session:
         """Whether the server still answers."""
         if self.server is not None and not self.server.alive:
             return False
+        # Not /health, for which the server computes a token, and takes a second.
         with contextlib.suppress(ServingError):
-            return self.client.request("GET", "/health", timeout=30.0).status == 200
+            return self.client.request("GET", "/model_info", timeout=30.0).status < 500
         return False
 
     def rid(self) -> str:

@@ -17,7 +17,7 @@ from sglang_contracts.serving.session import Session, tokens
 from sglang_contracts.suite.violation import Inapplicable, expect
 
 WINDOW = 32
-"""Tokens of which one median is taken."""
+"""Tokens that are timed together."""
 
 AGAIN = 3
 """How often a fault must show itself."""
@@ -35,35 +35,35 @@ STALLS = 24
     "makes long conversations slow at once",
 )
 def no_step_while_decoding(session: Session) -> None:
-    """Stream long answers and look for a step in the medians of windows."""
+    """Stream long answers and look for a step in the times of windows."""
     length = min(session.extent.decode, session.longest - 96)
     if length < 8 * WINDOW:
         raise Inapplicable(f"the server takes answers of {length} tokens: too short for a baseline")
     found = None
     for turn in range(AGAIN):
         session.tell(f"streaming answers of {length} tokens")
-        gaps = _gaps(session, length, turn)
-        medians = statistics.windows(gaps, WINDOW)
-        found = statistics.step(medians)
-        places = [64.0 + WINDOW * (index + 0.5) for index in range(len(medians))]
+        series = _series(session, length, turn)
+        each_window = [min(each) for each in zip(*map(_windows, series), strict=False)]
+        found = statistics.step(each_window)
+        places = [64.0 + WINDOW * (index + 0.5) for index in range(len(each_window))]
         session.measured["milliseconds between tokens"] = {
             f"{round(place)}": round(1000 * each, 3)
-            for place, each in zip(places, medians, strict=True)
+            for place, each in zip(places, each_window, strict=True)
         }
         session.plots["between tokens"] = Plot(
             "Time between tokens over growing context",
             "tokens of context",
             "ms",
-            tuple(64.0 + index for index in range(len(gaps))),
-            tuple(1000 * each for each in gaps),
+            tuple(64.0 + index for index in range(len(series[0]))),
+            tuple(1000 * each for each in series[0]),
             tuple(places),
-            tuple(1000 * each for each in medians),
+            tuple(1000 * each for each in each_window),
             64.0 + WINDOW * found.at if found else None,
             f"a step of {1000 * (found.after - found.before):.1f} ms" if found else "",
         )
         if found is None:
             break
-    grown = statistics.slope(places, medians)
+    grown = statistics.slope(places, each_window)
     if grown is not None:
         session.measured["milliseconds per token for 1000 tokens of context"] = round(
             1e6 * grown.value, 3
@@ -78,14 +78,24 @@ def no_step_while_decoding(session: Session) -> None:
     _compare(session, "milliseconds between tokens")
 
 
-def _gaps(session: Session, length: int, turn: int) -> list[float]:
-    """The least time before each token over some repeats: noise only ever adds."""
-    series = []
+def _series(session: Session, length: int, turn: int) -> list[tuple[float, ...]]:
+    """The time before each token, of some answers of that length."""
+    found = []
     for repeat in range(session.extent.repeats):
         ids = tokens(8000 + 10 * turn + repeat, 64)
         answer = session.client.stream(Prompt(ids, new_tokens=length, logprobs=False))
-        series.append(answer.gaps)
-    return [min(each) for each in zip(*series, strict=False)]
+        found.append(answer.gaps)
+    return found
+
+
+def _windows(gaps: Sequence[float]) -> list[float]:
+    """The time for a token in each window.
+
+    Of the whole window: a client that is late reads several tokens at once. Of some answers the
+    least is taken afterwards, for a busy machine only ever adds.
+    """
+    starts = range(0, len(gaps) - WINDOW + 1, WINDOW)
+    return [sum(gaps[at : at + WINDOW]) / WINDOW for at in starts]
 
 
 @check(

@@ -51,3 +51,10 @@ def test_what_a_value_passes_through_does_not_hide_it(way: str, check_text: Chec
 def test_what_is_there_is_there_on_every_way(way: str, check_text: CheckText) -> None:
     found = check_text(HEAD + WAYS[way].replace("lost_field", "kept"))
     assert found["0.5.1"] + found["0.5.2"] == []
+
+
+def test_an_argument_beyond_the_256th_is_none_of_the_next_function(check_text: CheckText) -> None:
+    call = f"    f({'0, ' * 256}b)\n"
+    text = "def f(*all):\n    pass\n\n\ndef g(x):\n    x.lost_field\n\n\ndef h(b: Batch):\n" + call
+    found = check_text(HEAD + text)
+    assert found["0.5.1"] + found["0.5.2"] == []

@@ -465,7 +465,7 @@ class Evaluator(Coverage):
             value = self._bound(file, node_target, kind, record, position)
             if value.alternatives:
                 return value
-        sites = self.sites.get((index, number * 256 + position), ())
+        sites = self.sites.get((index, number, position), ())
         if sites and len(sites) <= 40:
             values = [self.value(*site) for site in sites]
             value = self.union(values)

@@ -63,7 +63,8 @@ class Links:
             for end in range(1, len(parts))
         }
         self.bindings: dict[tuple[int, int], list[tuple[int, int, str]]] = {}
-        self.sites: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self.sites: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+        """File, function and position of a parameter → file and node of what calls give for it."""
         self.attributes: dict[Node, set[str]] = {}
         self.attempts: dict[tuple[int, int], list[int]] = {}
         self._link()
@@ -122,13 +123,11 @@ class Links:
         record = self.files[found[0]].functions[found[1]]
         names = [each.name for each in record.parameters]
         for position, value in enumerate(form.positional):
-            self.sites.setdefault((found[0], found[1] * 256 + position + skip), []).append(
-                (index, value)
-            )
+            self.sites.setdefault((*found, position + skip), []).append((index, value))
         for keyword, value in form.keywords.items():
             if keyword in names:
-                place = found[1] * 256 + names.index(keyword)
-                self.sites.setdefault((found[0], place), []).append((index, value))
+                place = names.index(keyword)
+                self.sites.setdefault((*found, place), []).append((index, value))
 
     def _own_method(
         self, index: int, qual: str, name: str, depth: int = 0

@@ -9,7 +9,7 @@ import pytest
 from sglang_contracts.verify.answers.memory import Underway
 from sglang_contracts.verify.findings.finding import Finding
 from sglang_contracts.verify.values.evaluator import Evaluator
-from sglang_contracts.verify.values.value import NOTHING, Value, holding
+from sglang_contracts.verify.values.value import NOTHING, Builtin, Value, one, tuple_of
 
 CheckText = Callable[[str], dict[str, list[Finding]]]
 
@@ -56,10 +56,10 @@ def test_work_grows_with_the_text(
 
 
 def test_a_container_of_very_many_is_unknown() -> None:
-    value = Value((("literal", "int"),))
+    value = one(Builtin("int"))
     levels = []
     for _ in range(40):
-        value = holding("tuple", value, value)
+        value = tuple_of((value, value))
         levels.append(value)
     assert NOTHING not in levels[:5]
     assert NOTHING in levels[5:8]

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sglang_contracts.contract.model import On
-from sglang_contracts.plugin.ir.nodes import Param
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    Foreign,
+    Import,
+    Item,
+    Iter,
+    Node,
+    Param,
+    PluginName,
+    Slice,
+    Unpack,
+)
 from sglang_contracts.plugin.ir.records import File, Function, UseKind
+from sglang_contracts.surface.model import Attribute
+from sglang_contracts.verify.clauses.plugin_places import last
+from sglang_contracts.verify.values.value import (
+    Alternative,
+    Builtin,
+    DictValue,
+    ListValue,
+    ObjectOf,
+    OwnObject,
+    TupleValue,
+)
 
 if TYPE_CHECKING:
     from sglang_contracts.verify.rules.registry import Checker
@@ -25,7 +49,7 @@ def asks(checker: Checker, index: int, number: int, on: On) -> bool:
         if use.function != number or use.kind not in (UseKind.PROBE, UseKind.READ):
             continue
         node = file.nodes[use.node]
-        if node[0] != "attr" or file.nodes[node[1]] != Param(number, place):
+        if type(node) is not Attr or file.nodes[node.base] != Param(number, place):
             continue
         if use.kind is UseKind.PROBE or checker.reach(index, use.guard, "attribute").caught:
             return True
@@ -34,12 +58,14 @@ def asks(checker: Checker, index: int, number: int, on: On) -> bool:
 
 def delegates(file: File, record: Function, name: str) -> bool:
     """Whether a method gives back only what another object's method of that name gives."""
-    nodes = file.nodes
-    calls = [nodes[each] for each in record.returns]
-    return bool(calls) and all(
-        each[0] == "call" and nodes[each[1]][0] == "attr" and nodes[each[1]][2] == name
-        for each in calls
+    return bool(record.returns) and all(
+        _calls_method(file, file.nodes[each], name) for each in record.returns
     )
+
+
+def _calls_method(file: File, node: Node, name: str) -> bool:
+    callee = file.nodes[node.callee] if type(node) is Call else None
+    return type(callee) is Attr and callee.name == name
 
 
 def passes_on(file: File, number: int, name: str) -> bool:
@@ -48,8 +74,45 @@ def passes_on(file: File, number: int, name: str) -> bool:
         if each.name == name and each.has_default:
             mine = [at for at, node in enumerate(file.nodes) if node == Param(number, place)]
             return not any(
-                node[1] in mine
+                node.base in mine
                 for node in file.nodes
-                if node[0] in ("attr", "item", "iter", "unpack", "slice")
+                if isinstance(node, (Attr, Item, Iter, Unpack, Slice))
             )
     return False
+
+
+def is_of_type(checker: Checker, index: int, node: int, on: On) -> bool:
+    """Whether an argument is of one of the types of which nothing is to be said."""
+    types = {last(each) for each in on.unless_type}
+    evaluator = checker.evaluator
+    for each in evaluator.value(index, node).alternatives:
+        if isinstance(each, (ObjectOf, OwnObject)):
+            qual = each.symbol.qual if isinstance(each, ObjectOf) else each.qual
+            if qual.rsplit(".", 1)[-1] in types:
+                return True
+        elif _builtin_kind(each) in on.unless_type:
+            return True
+    held = evaluator.files[index].nodes[node]
+    if type(held) is Call:
+        callee = evaluator.files[index].nodes[held.callee]
+        if isinstance(callee, (Attr, Import, PluginName, Foreign)):
+            return callee.name in types
+    if type(held) is Attr:  # the release's own text says what it holds
+        look = evaluator.members.look(evaluator.value(index, held.base), held.name)
+        return any(
+            types & set(re.findall(r"\w+", each.node.annotation))
+            for each in look.found
+            if isinstance(each.node, Attribute)
+        )
+    return False
+
+
+def _builtin_kind(each: Alternative) -> str:
+    """The name of the builtin type that an alternative is of; empty for any other."""
+    if type(each) is Builtin:
+        return each.kind
+    if type(each) is ListValue:
+        return "list"
+    if type(each) is DictValue:
+        return "dict"
+    return "tuple" if type(each) is TupleValue else ""

@@ -7,19 +7,31 @@ touches the symbol is found as all uses are, by what it resolves to.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sglang_contracts.contract.model import Clause, Kind, On, Role
-from sglang_contracts.plugin.ir.nodes import Node
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    Dotted,
+    Import,
+    Param,
+    Partial,
+)
 from sglang_contracts.plugin.ir.records import File, Form, Function, Use, UseKind
-from sglang_contracts.surface.model import Attribute, ParameterKind
 from sglang_contracts.surface.model import Function as Recorded
+from sglang_contracts.surface.model import ParameterKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import OK, UNKNOWN, Outcome, Status
-from sglang_contracts.verify.clauses.argument_handling import asks, delegates, passes_on
+from sglang_contracts.verify.clauses.argument_handling import asks, delegates, is_of_type, passes_on
 from sglang_contracts.verify.clauses.plugin_places import Candidate, last
+from sglang_contracts.verify.values.value import (
+    Alternative,
+    ClassRef,
+    FunctionRef,
+    ObjectOf,
+)
 
 if TYPE_CHECKING:
     from sglang_contracts.verify.rules.registry import Checker
@@ -87,7 +99,7 @@ class Behaviours:
             or ((index, qual) in self.checker.derived)
         ):
             return UNKNOWN
-        bases, complete = self.evaluator.upstream_bases(index, qual)
+        bases, complete = self.evaluator.members.upstream_bases(index, qual)
         if not bases or not complete:
             return UNKNOWN
         owners = [self.lens.parse(each) for each in clause.owner]
@@ -160,7 +172,7 @@ class Behaviours:
         use = file.uses[candidate.number]
         place = use.function
         if use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value:
-            own = self.evaluator.own_function(candidate.file, use.value)
+            own = self.evaluator.index.own_function(candidate.file, use.value)
             if own is not None:
                 return bool(wanted & set(self.files[own[0]].mentions.get(own[1], ())))
         return bool(wanted & set(file.mentions.get(place if place >= 0 else -1, ())))
@@ -190,20 +202,20 @@ class Behaviours:
         """What a node resolves to, symbols only."""
         held = self.files[index].nodes[node]
         found: list[Symbol] = []
-        if held[0] == "attr":
-            value = self.evaluator.value(index, held[1])
+        if type(held) is Attr:
+            value = self.evaluator.value(index, held.base)
             self._named = value.named or self._named
-            look = self.evaluator.look(value, held[2])
+            look = self.evaluator.members.look(value, held.name)
             found += look.found
         for each in self.evaluator.value(index, node).alternatives:
-            if each[0] in ("class", "function"):
-                found.append(each[1])
-        if held[0] == "dotted":
-            symbol = self.evaluator.resolve(held[1])
+            if type(each) is ClassRef or type(each) is FunctionRef:
+                found.append(each.symbol)
+        if type(held) is Dotted:
+            symbol = self.evaluator.members.resolve(held.text)
             if symbol is not None:
                 found.append(symbol)
-        if held[0] == "import" and held[2]:
-            symbol = self.lens.find(held[1], held[2])
+        if type(held) is Import and held.name:
+            symbol = self.lens.find(held.module, held.name)
             if symbol is not None:
                 found.append(symbol)
         return found
@@ -211,13 +223,13 @@ class Behaviours:
     def _touches(self, index: int, use: Use, on: On) -> bool:
         file = self.files[index]
         node = use.node
-        if use.kind is UseKind.CALL:
-            held = file.nodes[node]
-            node = held[1]
+        held = file.nodes[node]
+        if use.kind is UseKind.CALL and isinstance(held, (Call, Partial)):
+            node = held.callee
         if any(self._same(each, on.symbol) for each in self._resolved(index, node)):
             return True
         held = file.nodes[node]
-        return bool(held[0] == "import" and f"{held[1]}:{held[2]}" == on.symbol)
+        return type(held) is Import and f"{held.module}:{held.name}" == on.symbol
 
     # -- roles -------------------------------------------------------------------------------------
 
@@ -226,7 +238,9 @@ class Behaviours:
         if not self._touches(index, use, on):
             return False
         node = file.nodes[use.node]
-        form = file.forms[node[2]]
+        if not isinstance(node, (Call, Partial)):
+            return False
+        form = file.forms[node.form]
         if on.argument or on.position >= 0:
             given = form.keywords.get(on.argument)
             if given is None and 0 <= on.position < len(form.positional):
@@ -234,7 +248,7 @@ class Behaviours:
             if given is None:
                 return False
             if on.unless_type:
-                if self._is_a(index, given, form, on):
+                if is_of_type(self.checker, index, given, on):
                     return False
                 self._unproven = not self.evaluator.value(index, given).alternatives
         if any(each not in form.keywords for each in on.with_arguments):
@@ -242,7 +256,7 @@ class Behaviours:
         if on.without_arguments:
             if form.double_star:
                 return False
-            taken = set(form.keywords) | self._by_position(index, node[1], form)
+            taken = set(form.keywords) | self._by_position(index, node.callee, form)
             if taken & set(on.without_arguments):
                 return False
         if on.reads and not self._read_after(index, file, use, node, on):
@@ -266,44 +280,21 @@ class Behaviours:
                 names.update(positional[: len(form.positional)])
         return names
 
-    def _is_a(self, index: int, node: int, form: Form, on: On) -> bool:
-        """Whether an argument is of one of the types of which nothing is to be said."""
-        for each in self.evaluator.value(index, node).alternatives:
-            if each[0] in ("object", "own-object"):
-                qual = each[1].qual if each[0] == "object" else str(each[2])
-                if qual.rsplit(".", 1)[-1] in {last(one) for one in on.unless_type}:
-                    return True
-            elif (each[0] == "literal" and each[1] in on.unless_type) or each[0] in on.unless_type:
-                return True
-        types = {last(one) for one in on.unless_type}
-        held = self.files[index].nodes[node]
-        if held[0] == "call":
-            callee = self.files[index].nodes[held[1]]
-            return callee[0] in ("attr", "import", "own", "foreign") and callee[2] in types
-        if held[0] == "attr":  # the release's own text says what it holds
-            look = self.evaluator.look(self.evaluator.value(index, held[1]), held[2])
-            return any(
-                types & set(re.findall(r"\w+", each.node.annotation))
-                for each in look.found
-                if isinstance(each.node, Attribute)
-            )
-        return False
-
-    def _read_after(self, index: int, file: File, use: Use, node: Node, on: On) -> bool:
+    def _read_after(self, index: int, file: File, use: Use, node: Call | Partial, on: On) -> bool:
         """Whether one of the attributes is read off what the call concerns."""
-        callee = file.nodes[node[1]]
+        callee = file.nodes[node.callee]
         if on.off == "result":
             off = {use.node}
         elif on.off == "argument":
-            form = file.forms[node[2]]
+            form = file.forms[node.form]
             off = {*form.positional, *form.keywords.values()}
         else:
-            off = {callee[1]} if callee[0] == "attr" else set()
+            off = {callee.base} if type(callee) is Attr else set()
         for other in file.uses:
             if other.kind not in (UseKind.READ, UseKind.PROBE) or other.line < use.line:
                 continue
             held = file.nodes[other.node]
-            if held[0] == "attr" and held[2] in on.reads and held[1] in off:
+            if type(held) is Attr and held.name in on.reads and held.base in off:
                 return other.function == use.function or on.off == "result"
         return False
 
@@ -325,11 +316,11 @@ class Behaviours:
         names = {last(bare)}
         found = self._resolved(candidate.file, use.node)
         if (not any(each.name == bare or self._same(each, bare) for each in found)) and (
-            node[0] not in ("import", "attr") or node[2] not in names
+            not isinstance(node, (Import, Attr)) or node.name not in names
         ):
             return False
         if on.requires_parameters or on.lacks_parameters:
-            own = self.evaluator.own_class(candidate.file, use.value) if use.value else None
+            own = self.evaluator.index.own_class(candidate.file, use.value) if use.value else None
             if own is None:
                 return False
             return self._constructor(own[0], own[1], on)
@@ -338,14 +329,14 @@ class Behaviours:
     def _replaces(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
         if not use.value or not self._touches(candidate.file, use, on):
             return False
-        own = self.evaluator.own_function(candidate.file, use.value)
+        own = self.evaluator.index.own_function(candidate.file, use.value)
         if own is None or asks(self.checker, own[0], own[1], on):
             return False
         return self._parameters(self.files[own[0]].functions[own[1]], on, 1)
 
     def _overrides(self, candidate: Candidate, on: On) -> bool:
         qual, _, name = candidate.name.rpartition(".")
-        bases, _ = self.evaluator.upstream_bases(candidate.file, qual)
+        bases, _ = self.evaluator.members.upstream_bases(candidate.file, qual)
         found = [self.lens.member(base, name) for base in bases]
         if not any(self._same(each, on.symbol) for each in found):
             return False
@@ -388,7 +379,7 @@ class Behaviours:
     def _subclass(self, candidate: Candidate, on: On) -> bool:
         index, qual = candidate.file, candidate.name
         record = self.files[index].classes[qual]
-        bases, _ = self.evaluator.upstream_bases(index, qual)
+        bases, _ = self.evaluator.members.upstream_bases(index, qual)
         target = self.lens.parse(on.symbol)
         if target is None or not any(target in self.lens.mro(base) for base in bases):
             return False
@@ -424,48 +415,52 @@ class Behaviours:
 
     def _writes(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
         node = file.nodes[use.node]
-        if node[0] != "attr":
+        if type(node) is not Attr:
             return False
-        value = self.evaluator.value(candidate.file, node[1])
+        value = self.evaluator.value(candidate.file, node.base)
         self._named = value.named
-        if "*" in on.writes and any(each[0] == "class" for each in value.alternatives):
+        if "*" in on.writes and any(type(each) is ClassRef for each in value.alternatives):
             return False  # ``Class.method = …`` is no write on an object of it
-        base = file.nodes[node[1]]
-        if "*" in on.writes and base[0] == "param" and self._in_making(candidate.file, base[1]):
+        base = file.nodes[node.base]
+        making = type(base) is Param and self._in_making(candidate.file, base.function)
+        if "*" in on.writes and making:
             return False
-        if base[0] == "import" and f"{base[1]}:{base[2]}" == on.symbol:  # a module-level object
-            return "*" in on.writes or node[2] in on.writes
-        return self._off(value.alternatives, node[2], on) or self._touches(candidate.file, use, on)
+        if type(base) is Import and f"{base.module}:{base.name}" == on.symbol:
+            return "*" in on.writes or node.name in on.writes  # a module-level object
+        return self._off(value.alternatives, node.name, on) or self._touches(
+            candidate.file, use, on
+        )
 
     def _in_making(self, index: int, number: int) -> bool:
         """Whether a function runs before an object is made: nothing is sealed by then."""
-        for file, target, kind in self.evaluator.bindings.get((index, number), ()):
+        for file, target, kind in self.evaluator.index.bindings.get((index, number), ()):
             node = self.evaluator.files[file].nodes[target]
-            if kind == "before" and node[-1].endswith(("__post_init__", "__init__")):
+            name = node.text if type(node) is Dotted else ""
+            name = node.name if type(node) is Attr else name
+            if kind == "before" and name.endswith(("__post_init__", "__init__")):
                 return True
         return False
 
     def _reads(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
-        if on.symbol.startswith("flag:"):
-            node = file.nodes[use.node]
-            return not self.evaluator.value(candidate.file, node[1]).alternatives or bool(
-                self.evaluator.value(candidate.file, node[1]).named
-            )
         node = file.nodes[use.node]
-        value = self.evaluator.value(candidate.file, node[1])
+        if type(node) is not Attr:
+            return False
+        value = self.evaluator.value(candidate.file, node.base)
+        if on.symbol.startswith("flag:"):
+            return not value.alternatives or bool(value.named)
         self._named = value.named
         if on.reads:
-            return self._off(value.alternatives, node[2], on)
+            return self._off(value.alternatives, node.name, on)
         return self._touches(candidate.file, use, on)
 
-    def _off(self, alternatives: Sequence[tuple[object, ...]], attribute: str, on: On) -> bool:
+    def _off(self, alternatives: Sequence[Alternative], attribute: str, on: On) -> bool:
         """Whether an attribute is on an object of the clause's class (or on its very object)."""
         bare = on.symbol.removesuffix(".__setattr__").removesuffix(".__init__")
         target = self.lens.parse(bare)
         for each in alternatives:
-            symbol = each[1] if each[0] in ("object", "class") else None
-            if not isinstance(symbol, Symbol) or target is None:
+            if target is None or not isinstance(each, (ObjectOf, ClassRef)):
                 continue
+            symbol = each.symbol
             if target.kind == "class" and target in self.lens.mro(symbol):
                 return True
             if (target.owner is not None and target.qual.endswith(f".{attribute}")) and (

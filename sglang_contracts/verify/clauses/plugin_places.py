@@ -6,6 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sglang_contracts.contract.model import Clause, Contract, Kind, On, Role
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    Dotted,
+    Import,
+    Item,
+    LocalClass,
+    Partial,
+    PluginName,
+    Select,
+    Self,
+    Tried,
+)
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 
 if TYPE_CHECKING:
@@ -49,8 +62,8 @@ def candidates(evaluator: Evaluator, clauses: Sequence[Clause]) -> list[Candidat
         {
             part
             for node in file.nodes
-            if node[0] == "dotted"
-            for part in node[1].replace(":", ".").split(".")
+            if type(node) is Dotted
+            for part in node.text.replace(":", ".").split(".")
         }
         for file in evaluator.files
     ]
@@ -58,7 +71,7 @@ def candidates(evaluator: Evaluator, clauses: Sequence[Clause]) -> list[Candidat
         (index, qual)
         for index, file in enumerate(evaluator.files)
         for qual in file.classes
-        if evaluator.may_derive(index, qual)
+        if evaluator.index.may_derive(index, qual)
     ]
     launched: dict[str, list[tuple[int, int]]] = {}
     for index, file in enumerate(evaluator.files):
@@ -96,7 +109,10 @@ def _namespace(number: int, index: int, file: File, on: On) -> list[Candidate]:
         return []
     found = []
     for at, use in enumerate(file.uses):
-        if use.kind in (UseKind.READ, UseKind.PROBE) and file.nodes[use.node][2] in on.reads:
+        node = file.nodes[use.node]
+        if use.kind not in (UseKind.READ, UseKind.PROBE) or type(node) is not Attr:
+            continue
+        if node.name in on.reads:
             found.append(Candidate(number, index, "use", at))
     return found
 
@@ -129,21 +145,18 @@ def _in_file(number: int, index: int, file: File, on: On, name: str) -> list[Can
 def _names(file: File, use: Use, on: On, name: str) -> bool:
     """Whether a use names what a clause is about."""
     node = file.nodes[use.node]
-    if use.kind is UseKind.CALL:
-        node = file.nodes[node[1]] if node[0] in ("call", "partial") else node
-    if on.role is Role.WRITER and node[0] == "attr":
-        if "*" in on.writes:  # what a class writes on itself is no one else's
-            return file.nodes[node[1]][0] not in ("self", "ownclass")
-        return node[2] in on.writes or (not on.writes and node[2] == name)
-    if on.role is Role.READER and on.reads and node[0] == "attr":
-        return node[2] in on.reads
-    match node[0]:
-        case "attr":
-            return bool(node[2] == name)
-        case "import":
-            return bool(node[2] == name or node[1].rsplit(".", 1)[-1] == name)
-        case "dotted":
-            return bool(last(node[1]) == name)
-        case "own" | "tried" | "select" | "item":
-            return True
-    return False
+    if use.kind is UseKind.CALL and isinstance(node, (Call, Partial)):
+        node = file.nodes[node.callee]
+    if type(node) is Attr:
+        if on.role is Role.WRITER:
+            if "*" in on.writes:  # what a class writes on itself is no one else's
+                return not isinstance(file.nodes[node.base], (Self, LocalClass))
+            return node.name in on.writes or (not on.writes and node.name == name)
+        if on.role is Role.READER and on.reads:
+            return node.name in on.reads
+        return node.name == name
+    if type(node) is Import:
+        return name in (node.name, node.module.rsplit(".", 1)[-1])
+    if type(node) is Dotted:
+        return last(node.text) == name
+    return isinstance(node, (PluginName, Tried, Select, Item))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.plugin.ir.nodes import Import
 from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.plugin.plugin import Opened, Plugin, load_plugin, open_plugin
 from sglang_contracts.verify.answers.lens import Lens
@@ -91,7 +92,7 @@ class Analysis:
             file.path
             for file in plugin.files
             for node in file.nodes
-            if node[0] == "import" and (node[1] + ".").startswith(MECHANISM + ".")
+            if type(node) is Import and (node.module + ".").startswith(MECHANISM + ".")
         )
 
     def at(self, release: str) -> tuple[Finding, ...]:

@@ -201,7 +201,7 @@ def _needless(
         for number, file in enumerate(analysis.plugin.files):
             for guard in file.guards[1:]:
                 if guard.kind == "if":
-                    way = checker.evaluator.condition(number, guard.condition)
+                    way = checker.evaluator.constants.condition(number, guard.condition)
                 elif guard.kind == "try":
                     way = checker.went(number, guard.condition, file.attempts[guard.condition])
                 else:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sglang_contracts.plugin.ir.nodes import Call
 from sglang_contracts.plugin.ir.records import File, Use
 from sglang_contracts.surface.model import Function, Parameter, ParameterKind, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
-from sglang_contracts.verify.values.value import is_weak
+from sglang_contracts.verify.values.value import FunctionRef, is_weak
 
 if TYPE_CHECKING:
     from sglang_contracts.verify.rules.calling import Calling
@@ -21,15 +22,18 @@ if TYPE_CHECKING:
 def misplaced(checker: Calling, index: int, file: File, use: Use) -> Outcome:
     """Whether an argument stands where another parameter is, and the one it names is nowhere."""
     node = file.nodes[use.node]
-    form = file.forms[node[2]]
-    called = checker.evaluator.value(index, node[1])
-    if len(called.alternatives) != 1 or called.alternatives[0][0] != "function" or form.star:
+    if type(node) is not Call:
         return UNKNOWN
-    _, symbol, bound = called.alternatives[0]
+    form = file.forms[node.form]
+    called = checker.evaluator.value(index, node.callee)
+    first = called.alternatives[0] if len(called.alternatives) == 1 else None
+    if type(first) is not FunctionRef or form.star:
+        return UNKNOWN
+    symbol = first.symbol
     if not isinstance(symbol.node, Function) or checker.reshaped(symbol.node):
         return UNKNOWN
     names = [each.name for each in symbol.node.parameters]
-    positional = positions(symbol, bound)
+    positional = positions(symbol, first.bound)
     fits = False
     for place, given in enumerate(form.names[: len(positional)]):
         if is_weak(given):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Partial, Unpack
 from sglang_contracts.plugin.ir.records import File, Form, Use
 from sglang_contracts.surface.model import Attribute, Kind, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
@@ -12,6 +13,18 @@ from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.rules.lookups import Lookups
 from sglang_contracts.verify.values.literals import contradicts
 from sglang_contracts.verify.values.signature_fit import Shape, bound_to, misfit
+from sglang_contracts.verify.values.value import (
+    NONE,
+    Alternative,
+    Builtin,
+    ClassRef,
+    FunctionRef,
+    ObjectOf,
+    OwnClassRef,
+    OwnObject,
+    OwnSuper,
+    TupleValue,
+)
 
 _AWAITABLE = ("Awaitable", "Coroutine", "Future", "Task", "AsyncIter", "AsyncGen", "Any")
 _RESHAPING = (
@@ -34,13 +47,15 @@ class Calling(Lookups):
     def call(self, index: int, file: File, use: Use) -> Outcome:
         """A call against the signature of what is called."""
         node = file.nodes[use.node]
-        value = self.evaluator.value(index, node[1])
+        if not isinstance(node, (Call, Partial)):
+            return UNKNOWN
+        value = self.evaluator.value(index, node.callee)
         if not value.alternatives:
             return UNKNOWN
-        form = file.forms[node[2]]
-        exact = self.exact_receiver(index, file, node[1])
+        form = file.forms[node.form]
+        exact = self.exact_receiver(index, file, node.callee)
         results = [
-            self._call_one(each, index, form, node[0] == "partial", exact)
+            self._call_one(each, index, form, type(node) is Partial, exact)
             for each in value.alternatives
         ]
         if any(each.status is not Status.BROKEN for each in results):
@@ -48,30 +63,31 @@ class Calling(Lookups):
             if best.status is Status.OK and len(value.alternatives) == 1 and use.count:
                 best = self.awaited(value.alternatives[0], use.count) or best
             return best._replace(named=value.named)
-        if self.replaced_below(index, file, node[1]):
+        if self.replaced_below(index, file, node.callee):
             return UNKNOWN
         return results[0]._replace(named=value.named)
 
     def replaced_below(self, index: int, file: File, callee: int) -> bool:
         """Whether an own class below that of the receiver has the method: it may be that one."""
         held = file.nodes[callee]
-        if held[0] != "attr":
+        if type(held) is not Attr:
             return False
         return any(
-            each[0] == "own-object" and self.evaluator.defined_below(each[1], each[2], held[2])
-            for each in self.evaluator.value(index, held[1]).alternatives
+            type(each) is OwnObject
+            and self.evaluator.index.defined_below(each.file, each.qual, held.name)
+            for each in self.evaluator.value(index, held.base).alternatives
         )
 
-    def awaited(self, called: tuple[object, ...], how: int) -> Outcome | None:
+    def awaited(self, called: Alternative, how: int) -> Outcome | None:
         """A coroutine that is not awaited, or an ``await`` on what is none.
 
         Args:
             called: What is called.
             how: 1 where the result is awaited, -1 where it is used as it is.
         """
-        symbol = called[1]
-        if called[0] != "function" or not isinstance(symbol, Symbol):
+        if type(called) is not FunctionRef:
             return None
+        symbol = called.symbol
         node = symbol.node
         if not isinstance(node, Recorded) or node.decorators:
             return None
@@ -94,46 +110,48 @@ class Calling(Lookups):
     def exact_receiver(self, index: int, file: File, callee: int) -> bool:
         """Whether a method is called on what is certainly of that class: ``super()``, one's own."""
         held = file.nodes[callee]
-        if held[0] != "attr":
+        if type(held) is not Attr:
             return False
-        receiver = self.evaluator.value(index, held[1]).alternatives
+        receiver = self.evaluator.value(index, held.base).alternatives
         return bool(receiver) and all(
-            each[0] == "super"
-            or (each[0] == "own-object" and not self.evaluator.is_base(each[1], each[2]))
-            or (each[0] == "object" and each[2])
+            type(each) is OwnSuper
+            or (type(each) is OwnObject and not self.evaluator.index.is_base(each.file, each.qual))
+            or (type(each) is ObjectOf and each.exact)
             for each in receiver
         )
 
     def _call_one(
-        self, each: tuple[object, ...], index: int, form: Form, partial: bool, exact: bool
+        self, each: Alternative, index: int, form: Form, partial: bool, exact: bool
     ) -> Outcome:
-        match each:
-            case ("class", Symbol() as symbol):
-                return self.construct(symbol, index, form, partial)
-            case ("function", Symbol() as symbol, bool() as bound):
-                node = symbol.node
-                if not isinstance(node, Recorded):
-                    return UNKNOWN
-                if node.role & Role.RETIRED:
-                    return Outcome(
-                        Status.BROKEN, "retired", symbol.name, owner=symbol, name=symbol.qual
-                    )
-                if self.reshaped(node):
-                    return UNKNOWN
-                target = self.evaluator.delegate(symbol)
-                if target is not None and target.kind == "class":
-                    return self.construct(target, index, form, partial)
-                parameters = node.parameters
-                if bound and parameters:
-                    parameters = parameters[1:]
-                outcome = self.fit(symbol, symbol.name, parameters, index, form, partial)
-                broken = outcome.status is Status.BROKEN
-                if broken and bound and not exact and self.widened(symbol, form):
-                    return UNKNOWN
-                return outcome
-            case ("own-class", int() as file, str() as qual):
-                return self._own_construct(file, qual, index, form, partial)
+        if type(each) is FunctionRef:
+            return self._call_function(each.symbol, each.bound, index, form, partial, exact)
+        if type(each) is ClassRef:
+            return self.construct(each.symbol, index, form, partial)
+        if type(each) is OwnClassRef:
+            return self._own_construct(each.file, each.qual, index, form, partial)
         return UNKNOWN
+
+    def _call_function(
+        self, symbol: Symbol, bound: bool, index: int, form: Form, partial: bool, exact: bool
+    ) -> Outcome:
+        node = symbol.node
+        if not isinstance(node, Recorded):
+            return UNKNOWN
+        if node.role & Role.RETIRED:
+            return Outcome(Status.BROKEN, "retired", symbol.name, owner=symbol, name=symbol.qual)
+        if self.reshaped(node):
+            return UNKNOWN
+        target = self.evaluator.results.delegate(symbol)
+        if target is not None and target.kind == "class":
+            return self.construct(target, index, form, partial)
+        parameters = node.parameters
+        if bound and parameters:
+            parameters = parameters[1:]
+        outcome = self.fit(symbol, symbol.name, parameters, index, form, partial)
+        broken = outcome.status is Status.BROKEN
+        if broken and bound and not exact and self.widened(symbol, form):
+            return UNKNOWN
+        return outcome
 
     def widened(self, symbol: Symbol, form: Form) -> bool:
         """Whether a class that derives from a method's class takes the call: it may be that one."""
@@ -173,9 +191,10 @@ class Calling(Lookups):
         if record.attributes and not record.methods:
             return UNKNOWN  # may be a dataclass with fields of its own
         value = self.evaluator.value(file, record.bases[0])
-        if len(value.alternatives) != 1 or value.alternatives[0][0] != "class":
+        base = value.alternatives[0] if len(value.alternatives) == 1 else None
+        if type(base) is not ClassRef:
             return UNKNOWN
-        symbol = value.alternatives[0][1]
+        symbol = base.symbol
         if self.lens.kind(symbol) & (Kind.DATACLASS | Kind.STRUCT | Kind.PYDANTIC | Kind.ENUM):
             return UNKNOWN
         return self.construct(symbol, index, form, partial)
@@ -328,7 +347,7 @@ class Calling(Lookups):
             value = self.evaluator.value(index, node)
             if not value.alternatives:
                 continue
-            wanted = self.evaluator.typed(symbol.module, parameter.annotation)
+            wanted = self.evaluator.annotations.typed(symbol.module, parameter.annotation)
             if contradicts(value, wanted, self.record):
                 return Outcome(
                     Status.BROKEN,
@@ -355,19 +374,21 @@ class Calling(Lookups):
     def unpacked(self, index: int, file: File, use: Use) -> Outcome:
         """The result of a call unpacked to several targets."""
         node = file.nodes[use.node]
-        if node[0] == "unpack" and file.nodes[node[1]][0] == "call":
-            return self.unpacked_within(index, file, use)
-        if node[0] != "call":
+        if type(node) is Unpack:
+            inner = file.nodes[node.base]
+            if type(inner) is Call:
+                return self.unpacked_within(index, inner, use)
+        if type(node) is not Call:
             return UNKNOWN
-        value = self.evaluator.value(index, node[1])
+        value = self.evaluator.value(index, node.callee)
         if not value.alternatives:
             return UNKNOWN
         wanted = use.count
         results = []
         for each in value.alternatives:
-            if each[0] != "function" or not isinstance(each[1].node, Recorded):
+            if type(each) is not FunctionRef or not isinstance(each.symbol.node, Recorded):
                 return UNKNOWN
-            results.append((each[1], self.lengths(each[1])))
+            results.append((each.symbol, self.lengths(each.symbol)))
         for symbol, lengths in results:
             if lengths is None:
                 return UNKNOWN
@@ -387,14 +408,15 @@ class Calling(Lookups):
             named=value.named,
         )
 
-    def unpacked_within(self, index: int, file: File, use: Use) -> Outcome:
+    def unpacked_within(self, index: int, call: Call, use: Use) -> Outcome:
         """A part of a result unpacked: ``(a, b), c = f()``."""
         value = self.evaluator.value(index, use.node)
-        called = self.evaluator.value(index, file.nodes[file.nodes[use.node][1]][1])
-        if len(called.alternatives) != 1 or called.alternatives[0][0] != "function":
+        called = self.evaluator.value(index, call.callee)
+        first = called.alternatives[0] if len(called.alternatives) == 1 else None
+        if type(first) is not FunctionRef:
             return UNKNOWN
-        symbol = called.alternatives[0][1]
-        lengths = {len(each[1]) for each in value.alternatives if each[0] == "tuple"}
+        symbol = first.symbol
+        lengths = {len(each.elements) for each in value.alternatives if type(each) is TupleValue}
         if not lengths or len(lengths) != len(value.alternatives) or use.count < 0:
             return UNKNOWN
         if use.count in lengths:
@@ -421,26 +443,32 @@ class Calling(Lookups):
         if node.arities and 0 not in node.arities and shown:
             return shown
         if node.returns:
-            typed = self.evaluator.typed(symbol.module, node.returns)
+            typed = self.evaluator.annotations.typed(symbol.module, node.returns)
             found: set[int] = set()
             for each in typed:
-                if each[0] == "tuple" and len(each[1]) > 1:
-                    found.add(len(each[1]))
-                elif each[0] == "tuple":
-                    return None  # ``Tuple[int]`` is mostly meant for a tuple of any length
-                elif each[0] == "object" and self.record(each[1]):
-                    if self.lens.member(each[1], "__iter__") or self.lens.is_open(each[1]):
-                        return None
-                    found.add(0)
-                elif each[0] == "literal" and each[1] in ("int", "bool", "float"):
-                    found.add(0)
-                elif each[0] == "object" and self.lens.kind(each[1]) & Kind.NAMEDTUPLE:
-                    found.add(len(self.lens.fields(each[1])))
-                elif each == ("literal", "None"):
+                if each == NONE:
                     continue
-                else:
+                length = self._length(each)
+                if length is None:
                     return None
+                found.add(length)
             return frozenset(found) | shown | self.taken_as(symbol) if found else None
+        return None
+
+    def _length(self, each: Alternative) -> int | None:
+        """How many targets one alternative unpacks to; 0: it does not; None: not known."""
+        if type(each) is TupleValue:  # ``Tuple[int]`` is mostly meant for a tuple of any length
+            return len(each.elements) if len(each.elements) > 1 else None
+        if type(each) is Builtin:
+            return 0 if each.kind in ("int", "bool", "float") else None
+        if type(each) is not ObjectOf:
+            return None
+        symbol = each.symbol
+        if self.record(symbol):
+            open_ended = self.lens.member(symbol, "__iter__") or self.lens.is_open(symbol)
+            return None if open_ended else 0
+        if self.lens.kind(symbol) & Kind.NAMEDTUPLE:
+            return len(self.lens.fields(symbol))
         return None
 
     def taken_as(self, symbol: Symbol) -> frozenset[int]:
@@ -458,5 +486,8 @@ class Calling(Lookups):
             return not receiver
         if receiver in ("self", "super()"):
             return False
-        named = self.evaluator.known(receiver, None)
-        return any(owner in self.lens.mro(each[1]) for each in named.alternatives)
+        named = self.evaluator.members.known(receiver, None)
+        return any(
+            type(each) is ObjectOf and owner in self.lens.mro(each.symbol)
+            for each in named.alternatives
+        )

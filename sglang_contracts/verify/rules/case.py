@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sglang_contracts.plugin.ir.nodes import Node, Unknown
+from sglang_contracts.plugin.ir.nodes import Node, Tried, Truth, Unknown
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import Outcome
@@ -211,9 +211,9 @@ class Judging:
         asking = []
         for each in file.guards[1:]:
             held: Node = file.nodes[each.condition] if each.kind == "if" else Unknown()
-            if held[0] == "truth" and each.positive:
-                made = file.nodes[held[1]]
-                if made[0] == "tried" and made[1] in attempts:
+            if type(held) is Truth and each.positive:
+                made = file.nodes[held.value]
+                if type(made) is Tried and made.attempt in attempts:
                     asking.append(each.way_out)
         return bool(asking) and all(asking)
 

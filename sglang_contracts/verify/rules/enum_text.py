@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sglang_contracts.plugin.ir.records import File, Use
 from sglang_contracts.surface.model import Kind
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.values.value import ObjectOf
 
 if TYPE_CHECKING:
     from sglang_contracts.verify.rules.calling import Calling
@@ -23,9 +24,10 @@ def member_text(checker: Calling, index: int, file: File, use: Use) -> Outcome:
     """Whether the text of a value is still the name of an enum's member, as the file spells it."""
     lens = checker.lens
     value = checker.evaluator.value(index, use.node)
-    if len(value.alternatives) != 1 or value.alternatives[0][0] != "object":
+    member = value.alternatives[0] if len(value.alternatives) == 1 else None
+    if type(member) is not ObjectOf:
         return UNKNOWN
-    symbol = value.alternatives[0][1]
+    symbol = member.symbol
     spelled = f"{symbol.qual.rsplit('.', 1)[-1]}."
     if not lens.kind(symbol) & Kind.ENUM or not any(
         each.startswith(spelled) for each in file.strings

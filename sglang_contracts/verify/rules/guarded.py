@@ -43,7 +43,7 @@ class Guarded:
         self.files = evaluator.files
         self._went_active: dict[Key, int] = {}
         """Attempts being judged, with the place of the value they are judged for."""
-        evaluator.status_of = self.went
+        evaluator.constants.status_of = self.went
 
     def use(self, index: int, file: File, use: Use) -> Outcome:
         """One use; the classes above know how."""
@@ -65,7 +65,7 @@ class Guarded:
                 if not caught and not attempt.raises and self.catches(attempt, what):
                     caught, way_out = True, attempt.way_out
             elif record.kind == "if":
-                truth = self.evaluator.condition(index, record.condition)
+                truth = self.evaluator.constants.condition(index, record.condition)
                 if truth is not None and truth != record.positive:
                     return Reach(False)
             guard = record.parent
@@ -100,7 +100,7 @@ class Guarded:
 
     def _went(self, index: int, number: int, attempt: Attempt) -> bool:
         file = self.files[index]
-        for each in self.evaluator.attempts.get((index, number), ()):
+        for each in self.evaluator.index.attempts.get((index, number), ()):
             use = file.uses[each]
             if use.kind is UseKind.PROBE:
                 continue
@@ -126,7 +126,7 @@ class Guarded:
                 if self.went(index, record.condition, file.attempts[record.condition]):
                     return False
             elif record.kind == "if":
-                truth = self.evaluator.condition(index, record.condition)
+                truth = self.evaluator.constants.condition(index, record.condition)
                 if truth is not None and truth != record.positive:
                     return False
             elif record.kind == "typing":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sglang_contracts.plugin.ir.nodes import Call, Item, Iter, Param, Unpack
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Kind, Role
 from sglang_contracts.surface.symbol import Symbol
@@ -25,7 +26,7 @@ class Duties(StandIns):
         for index, file in enumerate(self.files):
             for record in file.classes.values():
                 for base in record.bases:
-                    own = self.evaluator.own_class(index, base)
+                    own = self.evaluator.index.own_class(index, base)
                     if own is not None:
                         found.add(own)
         return found
@@ -35,7 +36,7 @@ class Duties(StandIns):
         record = self.files[index].classes[qual]
         if record.abstract or record.open or (index, qual) in self.derived:
             return UNKNOWN
-        bases, complete = self.evaluator.upstream_bases(index, qual)
+        bases, complete = self.evaluator.members.upstream_bases(index, qual)
         if not bases or not complete:
             return UNKNOWN
         if any(self.bounded(index, base) for base in record.bases):
@@ -64,7 +65,7 @@ class Duties(StandIns):
 
     def bounded(self, index: int, base: int) -> bool:
         """Whether a base is known by an upper bound alone: the entry of a table, a result."""
-        return self.files[index].nodes[base][0] in ("item", "call", "iter", "unpack", "param")
+        return isinstance(self.files[index].nodes[base], (Item, Call, Iter, Unpack, Param))
 
     def provided_elsewhere(self, bases: Sequence[Symbol], symbol: Symbol, name: str) -> bool:
         """Whether another base implements what one of them requires."""
@@ -83,7 +84,7 @@ class Duties(StandIns):
             return set()
         found = set(record.methods) | set(record.attributes)
         for base in record.bases:
-            own = self.evaluator.own_class(index, base)
+            own = self.evaluator.index.own_class(index, base)
             if own is not None:
                 found |= self.own_members(own[0], own[1], depth + 1)
         return found

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sglang_contracts.errors import nearest as alike
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Import, Text
 from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.verify.answers.outcome import Status
@@ -36,18 +37,20 @@ def by_keyword(file: File) -> list[Given]:
     found = []
     for use in file.uses:
         node = file.nodes[use.node]
-        if use.kind is not UseKind.CALL or node[0] != "call" or use.guard:
+        if use.kind is not UseKind.CALL or type(node) is not Call or use.guard:
             continue
-        callee = file.nodes[node[1]]
-        module = file.nodes[callee[1]] if callee[0] == "attr" else callee
-        if module[0] != "import" or callee[2] not in _MADE_OF_ARGUMENTS:
+        callee = file.nodes[node.callee]
+        module = file.nodes[callee.base] if type(callee) is Attr else callee
+        if not isinstance(callee, (Attr, Import)) or type(module) is not Import:
             continue
-        for keyword, value in file.forms[node[2]].keywords.items():
+        if callee.name not in _MADE_OF_ARGUMENTS:
+            continue
+        for keyword, value in file.forms[node.form].keywords.items():
             held = file.nodes[value]
-            if held[0] == "text":
+            if type(held) is Text:
                 flag = "--" + keyword.replace("_", "-")
                 place = Location(file.path, use.line, use.column)
-                found.append(Given(flag, held[1], place, keyword=True))
+                found.append(Given(flag, held.text, place, keyword=True))
     return found
 
 

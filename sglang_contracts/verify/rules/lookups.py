@@ -4,19 +4,53 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.nodes import Node
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    DictOf,
+    Foreign,
+    Has,
+    HasNamed,
+    Import,
+    Item,
+    Iter,
+    ListOf,
+    Literal,
+    LocalClass,
+    Node,
+    Not,
+    Number,
+    OneOf,
+    Self,
+    Text,
+    TupleOf,
+    Unknown,
+    Unpack,
+)
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
-from sglang_contracts.surface.model import Attribute, Class, Role
+from sglang_contracts.surface.model import Attribute, Class, Function, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import OK, UNKNOWN, Outcome, Status
 from sglang_contracts.verify.rules.guarded import Guarded
 from sglang_contracts.verify.values import builtin_kinds as kinds
 from sglang_contracts.verify.values.evaluator import Evaluator
-from sglang_contracts.verify.values.value import Value
+from sglang_contracts.verify.values.value import (
+    Builtin,
+    DictValue,
+    FunctionRef,
+    ListValue,
+    ObjectOf,
+    OwnObject,
+    OwnSuper,
+    TupleValue,
+    Value,
+)
 
-_BUILTIN = frozenset({"list", "dict", "tuple", "literal"})
-_SHOWN = frozenset({"list", "dict", "tuple", "literal", "text", "number"})
+_BUILTIN = frozenset({Builtin, ListValue, DictValue, TupleValue})
+_SHOWN = frozenset({ListOf, DictOf, TupleOf, Literal, Text, Number})
 """Nodes of values that stand in the plugin's own text."""
+_OF_TUPLES = frozenset({"count", "index"})
+"""Attributes that a tuple has."""
 
 
 class Lookups(Guarded):
@@ -35,8 +69,10 @@ class Lookups(Guarded):
             for use in file.uses:
                 if use.kind is UseKind.WRITE and use.value:
                     node = file.nodes[use.node]
-                    if file.nodes[node[1]][0] not in ("self", "ownclass"):
-                        found.setdefault(node[2], []).append((index, use.node, use.value))
+                    if type(node) is Attr and not isinstance(
+                        file.nodes[node.base], (Self, LocalClass)
+                    ):
+                        found.setdefault(node.name, []).append((index, use.node, use.value))
         return found
 
     def _written(self) -> dict[str, list[tuple[int, int, int]]]:
@@ -44,14 +80,16 @@ class Lookups(Guarded):
         found: dict[str, list[tuple[int, int, int]]] = {}
         for index, file in enumerate(self.files):
             for use in file.uses:
-                if use.kind is UseKind.WRITE:
-                    name = file.nodes[use.node][2]
-                    found.setdefault(name, []).append((index, use.function, use.line))
+                node = file.nodes[use.node]
+                if use.kind is UseKind.WRITE and type(node) is Attr:
+                    found.setdefault(node.name, []).append((index, use.function, use.line))
         return found
 
     def imported(self, node: Node) -> Outcome:
         """``from module import name``."""
-        _, module, name = node
+        if type(node) is not Import:
+            return UNKNOWN
+        module, name = node.module, node.name
         lens = self.lens
         if not lens.covers(module):
             return UNKNOWN
@@ -62,7 +100,7 @@ class Lookups(Guarded):
         if not name:
             return OK
         found = lens.find(module, name)
-        if found is not None and not self.evaluator.dangling(module, name):
+        if found is not None and not self.evaluator.members.dangling(module, name):
             return Outcome(Status.OK, found=(found,))
         owner = Symbol(module, "", "module", lens.module(module))
         if not lens.covers(f"{module}.{name}") or lens.is_open(owner):
@@ -74,7 +112,7 @@ class Lookups(Guarded):
         head = text.partition(":")[0]
         if not self.lens.covers(head):
             return UNKNOWN
-        found = self.evaluator.resolve(text)
+        found = self.evaluator.members.resolve(text)
         if found is not None:
             return Outcome(Status.OK, found=(found,))
         # as far as it leads: beyond a value, or in an open class, nothing can be said
@@ -92,18 +130,21 @@ class Lookups(Guarded):
 
     def attribute(self, index: int, file: File, use: Use) -> Outcome:
         """A read, a write or a probe of an attribute."""
-        _, base, name = file.nodes[use.node]
+        node = file.nodes[use.node]
+        if type(node) is not Attr:
+            return UNKNOWN
+        base, name = node.base, node.name
         value = self.evaluator.value(index, base)
-        if not value.alternatives or all(each[0] in _BUILTIN for each in value.alternatives):
-            fits = self.of_kind(index, file, use)
+        if not value.alternatives or all(type(each) in _BUILTIN for each in value.alternatives):
+            fits = self.of_kind(index, node, use)
             if fits is not None:
                 return fits
         if not value.alternatives:
-            value = self.evaluator.by_attribute(name)
+            value = self.evaluator.members.by_attribute(name)
         if not value.alternatives:
             return UNKNOWN
-        look = self.evaluator.look(value, name)
-        pair = self.of_pair(index, file, use, value)
+        look = self.evaluator.members.look(value, name)
+        pair = self.of_pair(index, node, use, value)
         if pair is not None:
             return pair
         if look.found:
@@ -118,7 +159,8 @@ class Lookups(Guarded):
         if value.named and self.set_upstream(value.named, name):
             return UNKNOWN
         symbol = f"{owner.name}.{name}" if owner.qual else f"{owner.module}:{name}"
-        on_object = value.alternatives[0][0] in ("object", "own-object", "super")
+        on_object = isinstance(value.alternatives[0], (ObjectOf, OwnObject, OwnSuper))
+        loosely = any(type(each) is ObjectOf and each.exact is None for each in value.alternatives)
         if use.kind is UseKind.WRITE and (
             self.still_read(owner, name)
             or self.compatibility(file, use, base)
@@ -132,32 +174,34 @@ class Lookups(Guarded):
             owner=owner,
             name=name,
             detail="object" if on_object else "class",
-            new="held" if any(each[2:3] == (None,) for each in value.alternatives) else "",
+            new="held" if loosely else "",
             named=value.named,
         )
 
-    def of_pair(self, index: int, file: File, use: Use, value: Value) -> Outcome | None:
+    def of_pair(self, index: int, node: Attr, use: Use, value: Value) -> Outcome | None:
         """An attribute read off the result of a call that is a tuple of several values."""
-        _, base, name = file.nodes[use.node]
-        held = file.nodes[base]
-        if use.kind is not UseKind.READ or held[0] != "call" or name in ("count", "index"):
+        held = self.files[index].nodes[node.base]
+        if use.kind is not UseKind.READ or type(held) is not Call or node.name in _OF_TUPLES:
             return None
-        if not value.alternatives or any(each[0] != "tuple" for each in value.alternatives):
+        if not value.alternatives or any(
+            type(each) is not TupleValue for each in value.alternatives
+        ):
             return None
-        called = self.evaluator.value(index, held[1]).alternatives
-        if len(called) != 1 or called[0][0] != "function":
+        called = self.evaluator.value(index, held.callee).alternatives
+        first = called[0] if len(called) == 1 else None
+        if type(first) is not FunctionRef:
             return None
-        function = called[0][1]
+        function, name = first.symbol, node.name
         return Outcome(
             Status.BROKEN, "result", function.name, owner=function, name=name, named=value.named
         )
 
-    def of_kind(self, index: int, file: File, use: Use) -> Outcome | None:
+    def of_kind(self, index: int, node: Attr, use: Use) -> Outcome | None:
         """An attribute of a builtin or tensor that upstream's annotation says a thing is.
 
         Nothing is said (None) where the plugin asks what it has, or hands it to somebody who may.
         """
-        _, base, name = file.nodes[use.node]
+        base, name = node.base, node.name
         if use.kind is not UseKind.READ or base in self.asked[index]:
             return None
         symbol, annotation = self.stated(index, base)
@@ -173,32 +217,34 @@ class Lookups(Guarded):
 
     def stated(self, index: int, node: int) -> tuple[Symbol | None, ast.expr | None]:
         """The field or function that a node comes from, and what upstream annotates it with."""
-        match self.files[index].nodes[node]:
-            case ("attr", base, name):
-                found = self.evaluator.look(self.evaluator.value(index, base), name).found
-                if len(found) == 1 and (
-                    isinstance(found[0].node, Attribute) or found[0].kind == "property"
-                ):
-                    return found[0], kinds.parsed(kinds.stated(found[0]))
-            case ("call", function, _):
-                called = self.evaluator.value(index, function).alternatives
-                if len(called) == 1 and called[0][0] == "function":
-                    known = called[0][1]
-                    if not known.node.role & (Role.ASYNC | Role.GENERATOR):
-                        return known, kinds.parsed(kinds.stated(known))
-            case ("iter", base):
-                symbol, annotation = self.stated(index, base)
-                return symbol, kinds.element(annotation)
-            case ("item", base, _) | ("unpack", base, _, -1):
-                symbol, annotation = self.stated(index, base)
-                return symbol, kinds.element(annotation, keyed=True)
-            case ("unpack", base, int() as place, _):
-                symbol, annotation = self.stated(index, base)
-                return symbol, kinds.part(annotation, place)
-            case ("union", *values):  # ``x.field or []``
-                nodes = self.files[index].nodes
-                said = [each for each in values if nodes[each][0] not in _SHOWN]
-                return self.stated(index, said[0]) if len(said) == 1 else (None, None)
+        held = self.files[index].nodes[node]
+        if type(held) is Attr:
+            owner = self.evaluator.value(index, held.base)
+            found = self.evaluator.members.look(owner, held.name).found
+            if len(found) == 1 and (
+                isinstance(found[0].node, Attribute) or found[0].kind == "property"
+            ):
+                return found[0], kinds.parsed(kinds.stated(found[0]))
+        elif type(held) is Call:
+            called = self.evaluator.value(index, held.callee).alternatives
+            first = called[0] if len(called) == 1 else None
+            if type(first) is not FunctionRef or not isinstance(first.symbol.node, Function):
+                return None, None
+            if not first.symbol.node.role & (Role.ASYNC | Role.GENERATOR):
+                return first.symbol, kinds.parsed(kinds.stated(first.symbol))
+        elif type(held) is Iter:
+            symbol, annotation = self.stated(index, held.base)
+            return symbol, kinds.element(annotation)
+        elif type(held) is Item or (type(held) is Unpack and held.count == -1):
+            symbol, annotation = self.stated(index, held.base)
+            return symbol, kinds.element(annotation, keyed=True)
+        elif type(held) is Unpack:
+            symbol, annotation = self.stated(index, held.base)
+            return symbol, kinds.part(annotation, held.position)
+        elif type(held) is OneOf:  # ``x.field or []``
+            nodes = self.files[index].nodes
+            said = [each for each in held.values if type(nodes[each]) not in _SHOWN]
+            return self.stated(index, said[0]) if len(said) == 1 else (None, None)
         return None, None
 
     @staticmethod
@@ -206,10 +252,14 @@ class Lookups(Guarded):
         """Values that the plugin looks at, itself or through code not known here."""
         found: set[int] = set()
         for each in file.nodes:
-            if each[0] in ("has", "has-named") or (each[0] == "attr" and each[2] == "__class__"):
-                found.add(each[1])
-            elif each[0] == "call" and file.nodes[each[1]][0] in ("foreign", "unknown"):
-                form = file.forms[each[2]]
+            if (
+                type(each) is Has
+                or type(each) is HasNamed
+                or (type(each) is Attr and each.name == "__class__")
+            ):
+                found.add(each.base)
+            elif type(each) is Call and isinstance(file.nodes[each.callee], (Foreign, Unknown)):
+                form = file.forms[each.form]
                 found.update(form.positional, form.keywords.values())
         return frozenset(found)
 
@@ -220,7 +270,7 @@ class Lookups(Guarded):
             record = file.guards[guard]
             if record.kind == "if" and record.positive:
                 held = file.nodes[record.condition]
-                if held[0] == "has" and held[1] == base:
+                if type(held) is Has and held.base == base:
                     return True
             guard = record.parent
         return False
@@ -251,11 +301,12 @@ class Lookups(Guarded):
             record = file.guards[guard]
             if record.kind == "handler":
                 return True
-            node, positive = file.nodes[record.condition], record.positive
-            while record.kind == "if" and node[0] == "not":
-                node, positive = file.nodes[node[1]], not positive
-            if record.kind == "if" and not positive and tuple(node[:3]) == ("has", base, name):
-                return True
+            if record.kind == "if":
+                node, positive = file.nodes[record.condition], record.positive
+                while type(node) is Not:
+                    node, positive = file.nodes[node.condition], not positive
+                if not positive and node == Has(base, name):
+                    return True
             guard = record.parent
         return False
 
@@ -266,15 +317,17 @@ class Lookups(Guarded):
         ``item.stats = Own()`` elsewhere.
         """
         held = self.files[index].nodes[base]
-        if held[0] != "attr":
+        if type(held) is not Attr:
             return False
         evaluator = self.evaluator
-        holder = evaluator.value(index, held[1]).alternatives
-        for file, node, value in self.assigned.get(held[2], ()):
+        holder = evaluator.value(index, held.base).alternatives
+        for file, node, value in self.assigned.get(held.name, ()):
             written = evaluator.value(file, value)
-            if not written.alternatives or evaluator.look(written, name).lost:
+            if not written.alternatives or evaluator.members.look(written, name).lost:
                 continue
-            other = evaluator.value(file, self.files[file].nodes[node][1]).alternatives
+            target = self.files[file].nodes[node]
+            assert type(target) is Attr
+            other = evaluator.value(file, target.base).alternatives
             if not other or not holder or set(other) & set(holder):
                 return True
         return False
@@ -297,8 +350,10 @@ class Lookups(Guarded):
         """
         if use.kind is UseKind.REGISTER and not use.count:
             return UNKNOWN
-        symbol = self.evaluator.table(index, file.nodes[use.node])
-        there = self.evaluator.registered_in(symbol, use.name) if symbol is not None else None
+        symbol = self.evaluator.questions.table(index, file.nodes[use.node])
+        there = (
+            self.evaluator.questions.registered_in(symbol, use.name) if symbol is not None else None
+        )
         if symbol is None or there is None:
             return UNKNOWN
         if there == (use.kind is UseKind.ITEM):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from itertools import islice
 
-from sglang_contracts.plugin.ir.nodes import Node, Unknown
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Found, Has, Node, Not, Unknown
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.surface.model import Attribute, Function
 from sglang_contracts.surface.symbol import Symbol
@@ -50,14 +50,14 @@ class Lost(Judging):
         """
         good = self._good(case).found
         node = file.nodes[use.node]
-        if use.kind in (UseKind.CALL, UseKind.UNPACK) and node[0] == "call":
-            node = file.nodes[node[1]]
-        if not good or good[0].owner is None or node[0] != "attr":
+        if use.kind in (UseKind.CALL, UseKind.UNPACK) and type(node) is Call:
+            node = file.nodes[node.callee]
+        if not good or good[0].owner is None or type(node) is not Attr:
             return True
         surface = self.catalog.surface(self.releases[case.good])
         owner = surface.find(good[0].owner.module, good[0].owner.qual)
         evaluator = self.timeline.checker.evaluator
-        read = evaluator.attributes.get((case.check.file, node[1]), set())
+        read = evaluator.index.attributes.get((case.check.file, node.base), set())
         if owner is None or not read:
             return True
         there = surface.member_names(owner)
@@ -90,12 +90,12 @@ class Lost(Judging):
 
     def _other_way(self, case: Case, file: File, use: Use) -> bool:
         """Whether the branch a failed ``hasattr`` leads to does something equivalent."""
-        _, base, name = file.nodes[use.node]
-        wanted = ("has", base, name)
+        node = file.nodes[use.node]
+        wanted = Has(node.base, node.name) if type(node) is Attr else None
         relevant = [
             guard
             for guard in file.guards[1:]
-            if guard.kind == "if" and tuple(file.nodes[guard.condition])[:3] == wanted
+            if guard.kind == "if" and file.nodes[guard.condition] == wanted
         ]
         if not relevant or any(guard.positive and guard.way_out for guard in relevant):
             return True
@@ -125,9 +125,9 @@ class Lost(Judging):
         for guard in file.guards[1:]:
             node: Node = file.nodes[guard.condition] if guard.kind == "if" else Unknown()
             positive = guard.positive
-            while node[0] == "not":
-                node, positive = file.nodes[node[1]], not positive
-            if node[0] == "found" and node[1] == use.node and positive and not guard.way_out:
+            while type(node) is Not:
+                node, positive = file.nodes[node.condition], not positive
+            if node == Found(use.node) and positive and not guard.way_out:
                 return False
         return True
 
@@ -209,8 +209,8 @@ class Lost(Judging):
         """The lost symbol as DESIGN §7 spells it."""
         outcome = case.entry.outcome
         node = file.nodes[use.node]
-        if node[0] == "dotted":
-            return self._dotted(node[1], found, self.releases[case.good])
+        if type(node) is Dotted:
+            return self._dotted(node.text, found, self.releases[case.good])
         if found is not None and found.owner is not None:
             return found.name
         return outcome.symbol
@@ -254,7 +254,7 @@ class Lost(Judging):
         if owner is None or owner.kind != "class" or found.owner is None:
             return None
         node = file.nodes[use.node]
-        if node[0] != "attr" or file.nodes[node[1]][0] != "call":
+        if type(node) is not Attr or type(file.nodes[node.base]) is not Call:
             return None
         names = {each.qual for each in self.catalog.surface(self.releases[case.at]).mro(owner)}
         old_surface = self.catalog.surface(self.releases[case.good])
@@ -263,7 +263,7 @@ class Lost(Judging):
             at_old = old_surface.find(owner.module, owner.qual)
             if at_old is None or found.owner in old_surface.mro(at_old):
                 return None
-        number = self._call_of.get((case.check.file, node[1]))
+        number = self._call_of.get((case.check.file, node.base))
         if number is None:
             return None
         made = self.timeline.entry(number, case.good).outcome.found

@@ -16,6 +16,7 @@ from sglang_contracts.surface.model import Attribute, Class, Kind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.values import builtin_kinds as kinds
+from sglang_contracts.verify.values.value import Builtin, DictValue
 
 if TYPE_CHECKING:
     from sglang_contracts.verify.rules.calling import Calling
@@ -115,7 +116,7 @@ class Needs:
         """Whether a value is certainly a mapping: a list takes an element of a tensor as index."""
         held = self.checker.evaluator.value(index, node).alternatives
         return bool(held) and all(
-            each[0] == "dict" or tuple(each[:2]) == ("literal", "dict") for each in held
+            type(each) is DictValue or each == Builtin("dict") for each in held
         )
 
     @staticmethod

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sglang_contracts.contract.model import Clause
+from sglang_contracts.plugin.ir.nodes import Call, Dotted
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.clauses.behaviour import Behaviours
@@ -81,7 +82,7 @@ class Checker(Duties):
                 if use.kind not in (UseKind.FLAG, UseKind.ENVIRONMENT):
                     found.append(Check("use", index, number))
             for qual, record in file.classes.items():
-                if not self.evaluator.may_derive(index, qual):
+                if not self.evaluator.index.may_derive(index, qual):
                     continue
                 found.append(Check("class", index, 0, qual))
                 for name, number in record.methods.items():
@@ -116,7 +117,7 @@ class Checker(Duties):
                 return self.call(index, file, use)
             case UseKind.UNPACK:
                 outcome = self.unpacked(index, file, use)
-                if file.nodes[use.node][0] == "call":
+                if type(file.nodes[use.node]) is Call:
                     return outcome
                 return self._or_needed(outcome, index, file, use, UNPACK)
             case UseKind.NEED if use.name == "places":
@@ -128,7 +129,8 @@ class Checker(Duties):
             case UseKind.HOOK:
                 return self.hook(index, file, use)
             case UseKind.DOTTED:
-                return self.dotted(file.nodes[use.node][1])
+                node = file.nodes[use.node]
+                return self.dotted(node.text) if type(node) is Dotted else UNKNOWN
             case UseKind.ITEM:
                 outcome = self.registry(index, file, use)
                 return self._or_needed(outcome, index, file, use, KEY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sglang_contracts.plugin.ir.nodes import Call, Dotted
 from sglang_contracts.plugin.ir.records import File, Function, Use, UseKind
 from sglang_contracts.surface.model import (
     VARIADIC,
@@ -22,7 +23,7 @@ from sglang_contracts.verify.values.evaluator import Evaluator
 from sglang_contracts.verify.values.object_calls import Instances, Site, is_test
 from sglang_contracts.verify.values.self_calls import Entered
 from sglang_contracts.verify.values.signature_fit import Misfit, Shape, misfit, shape
-from sglang_contracts.verify.values.value import is_weak
+from sglang_contracts.verify.values.value import ObjectOf, is_weak
 
 _QUOTED = re.compile(r"(?=(['\"])(\w+)\1)")
 """Each word in quotes; one quotation mark may end one and begin the next."""
@@ -43,7 +44,7 @@ class StandIns(Calling):
     def _put(self) -> set[tuple[int, str]]:
         """Own classes that are written to an attribute of upstream, or given to a hook."""
         found = {
-            self.evaluator.own_class(index, use.value)
+            self.evaluator.index.own_class(index, use.value)
             for index, file in enumerate(self.files)
             for use in file.uses
             if use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value
@@ -55,20 +56,21 @@ class StandIns(Calling):
         found: set[tuple[int, str]] = set()
         for index, file in enumerate(self.files):
             for node in file.nodes:
-                if node[0] == "call":
-                    own = self.evaluator.own_class(index, node[1])
+                if type(node) is Call:
+                    own = self.evaluator.index.own_class(index, node.callee)
                     if own is not None:
                         found.add(own)
         return found
 
     def hook(self, index: int, file: File, use: Use) -> Outcome:
         """A hook's target, and whether its function fits what the target is called with."""
-        outcome = self.dotted(file.nodes[use.node][1])
+        node = file.nodes[use.node]
+        outcome = self.dotted(node.text) if type(node) is Dotted else UNKNOWN
         if outcome.status is not Status.OK:
             return outcome._replace(what="hook") if outcome.status is Status.BROKEN else outcome
         if not use.value:
             return outcome
-        own = self.evaluator.own_function(index, use.value)
+        own = self.evaluator.index.own_function(index, use.value)
         if own is None or len(outcome.found) != 1:
             return outcome
         fits = self.replaces(own, outcome.found[0], use.name)
@@ -78,7 +80,7 @@ class StandIns(Calling):
         """An assignment puts a function in place of an upstream one: does it fit?"""
         if not use.value or outcome.status is not Status.OK or len(outcome.found) != 1:
             return None
-        own = self.evaluator.own_function(index, use.value)
+        own = self.evaluator.index.own_function(index, use.value)
         if own is None:
             return None
         fits = self.replaces(own, outcome.found[0], "replace")
@@ -230,13 +232,15 @@ class StandIns(Calling):
         """Whether a call on a receiver in a module may reach an object of a class."""
         if receiver == "self":
             return module == owner.module or self.has_kin(module, owner)
-        spellings = self.evaluator.known_as.get(receiver, ())
+        spellings = self.evaluator.members.known_as.get(receiver, ())
         if is_weak(receiver):
             return not self.of_its_own(module, name, owner)
         if not spellings:
             # ``ngram_cache.get()``: where exactly one class has that name, it is that one
-            named = self.evaluator.by_class_name(receiver).alternatives
-            return not named or self.related(named[0][1], owner)
+            named = self.evaluator.members.by_class_name(receiver).alternatives
+            return not named or (
+                type(named[0]) is ObjectOf and self.related(named[0].symbol, owner)
+            )
         return any(self.related(self.lens.parse(each), owner) for each in spellings)
 
     def has_kin(self, module: str, owner: Symbol) -> bool:
@@ -272,7 +276,7 @@ class StandIns(Calling):
         """A method of an own class against the upstream method it overrides."""
         qual, _, name = qualified.rpartition(".")
         record = self.files[index].functions[number]
-        bases, complete = self.evaluator.upstream_bases(index, qual)
+        bases, complete = self.evaluator.members.upstream_bases(index, qual)
         if not bases:
             return UNKNOWN
         target: Symbol | None = None
@@ -324,7 +328,7 @@ class StandIns(Calling):
         if node.role & (Role.GENERATOR | Role.CONTEXT_MANAGER) or node.decorators:
             return None
         theirs = bool(node.role & Role.ASYNC)
-        handed_on = any(self.files[index].nodes[each][0] == "call" for each in record.returns)
+        handed_on = any(type(self.files[index].nodes[each]) is Call for each in record.returns)
         if theirs == record.is_async or (theirs and handed_on):
             return None
         return Outcome(
@@ -346,7 +350,7 @@ class StandIns(Calling):
             if call.receiver == "super()":
                 continue
             known = call.receiver == "self" or (
-                call.receiver in self.evaluator.known_as and not is_weak(call.receiver)
+                call.receiver in self.evaluator.members.known_as and not is_weak(call.receiver)
             )
             if not known:
                 if others is None:

@@ -12,7 +12,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sglang_contracts.plugin.ir.nodes import Node, Unknown
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    Foreign,
+    Import,
+    Literal,
+    Node,
+    Number,
+    Text,
+    Truth,
+)
 from sglang_contracts.plugin.ir.records import File, Form, Use, UseKind
 from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.verify.answers.spans import last_before
@@ -102,27 +112,28 @@ def _said(on: bool) -> str:
 
 def _readings(file: File) -> Iterator[Reading]:
     """Where a file reads switches, whichever release it is."""
-    asked = {*file.tested, *(node[1] for node in file.nodes if node[0] == "truth")}
+    asked = {*file.tested, *(node.value for node in file.nodes if type(node) is Truth)}
     for use, callee, form in _calls(file):
         if use.guard:
             continue
         place = Location(file.path, use.line, use.column)
         name = _of_envs(file, callee)
-        if name and callee[2] == "get" and use.node not in asked:
+        if name and type(callee) is Attr and callee.name == "get" and use.node not in asked:
             yield Reading(name, None, place)
-        elif callee[0] == "foreign" and callee[1] == "os" and callee[2] in _GETTERS:
+        elif type(callee) is Foreign and callee.module == "os" and callee.name in _GETTERS:
             given = [file.nodes[each] for each in form.positional]
-            if len(given) == 2 and given[0][0] == "text" and _NAME.match(given[0][1]):
+            first = given[0] if len(given) == 2 else None
+            if type(first) is Text and _NAME.match(first.text):
                 own = _switch(given[1])
                 if own is not None:
-                    yield Reading(given[0][1], own, place)
+                    yield Reading(first.text, own, place)
 
 
 def _set_by(file: File) -> Iterator[str]:
     """Switches that a file sets through ``envs``."""
     for _, callee, _ in _calls(file):
         name = _of_envs(file, callee)
-        if name and callee[2] in _SETTERS:
+        if name and type(callee) is Attr and callee.name in _SETTERS:
             yield name
 
 
@@ -130,26 +141,25 @@ def _calls(file: File) -> Iterator[tuple[Use, Node, Form]]:
     """Calls whichever release it is, with what is called, and their form."""
     for use in file.uses:
         node = file.nodes[use.node]
-        if use.kind is UseKind.CALL and node[0] == "call":
-            yield use, file.nodes[node[1]], file.forms[node[2]]
+        if use.kind is UseKind.CALL and type(node) is Call:
+            yield use, file.nodes[node.callee], file.forms[node.form]
 
 
 def _of_envs(file: File, callee: Node) -> str:
     """The switch of which a method of ``envs.NAME`` is called; empty for any other."""
-    holder: Node = file.nodes[callee[1]] if callee[0] == "attr" else Unknown()
-    if holder[0] != "attr" or not _NAME.match(holder[2]):
+    holder = file.nodes[callee.base] if type(callee) is Attr else None
+    if type(holder) is not Attr or not _NAME.match(holder.name):
         return ""
-    return str(holder[2]) if tuple(file.nodes[holder[1]]) == ("import", _MODULE, _OBJECT) else ""
+    return holder.name if file.nodes[holder.base] == Import(_MODULE, _OBJECT) else ""
 
 
 def _switch(node: Node) -> bool | None:
     """What a constant default comes to, read as a switch; None where it is none."""
-    match node:
-        case ("literal", "true" | "false" as text):
-            return text == "true"
-        case ("text", str() as text):
-            bare = text.strip().lower()
-            return True if bare in _ON else False if bare in _OFF else None
-        case ("number", 0 | 1 as number):
-            return bool(number)
+    if type(node) is Literal and node.kind in ("true", "false"):
+        return node.kind == "true"
+    if type(node) is Text:
+        bare = node.text.strip().lower()
+        return True if bare in _ON else False if bare in _OFF else None
+    if type(node) is Number and node.number in (0, 1):
+        return bool(node.number)
     return None

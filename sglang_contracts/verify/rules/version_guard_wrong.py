@@ -34,7 +34,7 @@ class Branches(Inherited):
         """Which releases a version comparison leads to a branch; empty: it is none."""
         key = (index, condition)
         if key not in self._coverage:
-            self._coverage[key] = self.timeline.checker.evaluator.covered(
+            self._coverage[key] = self.timeline.checker.evaluator.version_ranges.covered(
                 index, condition, self.releases
             )
         answers = self._coverage[key]
@@ -79,7 +79,7 @@ class Branches(Inherited):
         """Whether a chain is meant for all releases: it reaches back and ahead without end."""
         evaluator = self.timeline.checker.evaluator
         return all(
-            any(evaluator.supposing(end, index, each) for each in chain.conditions)
+            any(evaluator.version_ranges.supposing(end, index, each) for each in chain.conditions)
             for end in (_LONG_AGO, _SOME_DAY)
         )
 
@@ -141,9 +141,9 @@ class Branches(Inherited):
             else:
                 evaluator = self.timeline.checker.evaluator
                 condition = chain.conditions[number]
-                if evaluator.supposing(_SOME_DAY, index, condition):
+                if evaluator.version_ranges.supposing(_SOME_DAY, index, condition):
                     continue  # for releases to come
-                if evaluator.supposing(_LONG_AGO, index, condition):
+                if evaluator.version_ranges.supposing(_LONG_AGO, index, condition):
                     severity, detail = Severity.NOTE, "the branch is for no recorded release"
             line = chain.lines[number]
             found.append(

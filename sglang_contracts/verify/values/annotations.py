@@ -1,4 +1,4 @@
-"""Types in a release's own text: annotations, and expressions that are evident."""
+"""What annotations, and expressions that are evident, in a release's own text mean."""
 
 from __future__ import annotations
 
@@ -19,13 +19,24 @@ from sglang_contracts.surface.model import (
     Value as RecordedValue,
 )
 from sglang_contracts.surface.symbol import Symbol
+from sglang_contracts.verify.answers.lens import Lens
 from sglang_contracts.verify.values import builtin_kinds as kinds
-from sglang_contracts.verify.values.plugin_index import Links
+from sglang_contracts.verify.values.ask import Ask
 from sglang_contracts.verify.values.value import (
+    NONE,
     NOTHING,
     Alternative,
+    Builtin,
+    ClassRef,
+    FunctionRef,
+    ModuleRef,
+    ObjectOf,
     Value,
-    holding,
+    dict_of,
+    list_of,
+    one,
+    tuple_of,
+    union,
 )
 
 _CUT = re.compile(r"([A-Za-z_][\w.]*)\(.*…\Z", re.DOTALL)
@@ -64,8 +75,12 @@ _WRAPPERS = frozenset(
 )
 
 
-class Types(Links):
-    """What annotations and expressions of a release mean."""
+class Annotations:
+    """Works out types in the present release of a lens."""
+
+    def __init__(self, lens: Lens, ask: Ask) -> None:
+        self.lens = lens
+        self.ask = ask
 
     def typed(self, module: str, text: str) -> tuple[Alternative, ...]:
         """What an annotation written in a module means."""
@@ -75,7 +90,7 @@ class Types(Links):
     def _annotation(self, module: str, node: ast.expr) -> Value:
         match node:
             case ast.Constant(value=None):
-                return Value((("literal", "None"),))
+                return one(NONE)
             case ast.Constant(value=str(text)):
                 return Value(self.typed(module, text))
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
@@ -89,25 +104,23 @@ class Types(Links):
                     return self._annotation(module, arguments[-1 if name == "Coroutine" else 0])
                 if name in ("Type", "type"):
                     value = self._annotation(module, arguments[0])
-                    if all(each[0] == "object" for each in value.alternatives):
-                        return Value(tuple(("class", each[1]) for each in value.alternatives))
-                    return NOTHING
+                    return _classes(value)
                 if name in _CONTAINERS:
-                    return holding("list", self._annotation(module, arguments[0]))
+                    return list_of(self._annotation(module, arguments[0]))
                 if name in MAPPINGS and len(arguments) == 2:
-                    return holding("dict", self._annotation(module, arguments[1]))
+                    return dict_of(self._annotation(module, arguments[1]))
                 if name in ("Tuple", "tuple"):
                     if len(arguments) == 2 and isinstance(arguments[1], ast.Constant):
-                        return holding("list", self._annotation(module, arguments[0]))
-                    return holding("tuple", *[self._annotation(module, each) for each in arguments])
+                        return list_of(self._annotation(module, arguments[0]))
+                    return tuple_of([self._annotation(module, each) for each in arguments])
                 return self._annotation(module, outer)
             case ast.Name(id=name):
                 symbol = self.lens.scope(module, name)
                 if symbol is None:
                     if name in _SCALARS:
-                        return Value((("literal", name),))
+                        return one(Builtin(name))
                     if name in ("List", "list", "Tuple", "tuple", "Dict", "dict", "set", "Set"):
-                        return Value((("literal", name.lower()),))
+                        return one(Builtin(name.lower()))
                     return NOTHING
                 return Value(self._instance(symbol))
             case ast.Attribute(value=outer, attr=attr):
@@ -120,7 +133,7 @@ class Types(Links):
 
     def _instance(self, symbol: Symbol) -> tuple[Alternative, ...]:
         if symbol.kind == "class":
-            return (("object", symbol, False),)
+            return (ObjectOf(symbol, False),)
         if symbol.kind == "value" and isinstance(symbol.node, RecordedValue):
             text = symbol.node.value
             if text and text != symbol.qual and ("[" in text or "|" in text):
@@ -129,8 +142,7 @@ class Types(Links):
 
     def _one_of(self, module: str, nodes: Sequence[ast.expr]) -> Value:
         values = [self._annotation(module, each) for each in nodes]
-        none = (("literal", "None"),)
-        return self.union([value for value in values if value.alternatives != none])
+        return union(value for value in values if not value.is_none())
 
     def _dotted(self, module: str, node: ast.expr) -> Symbol | None:
         if isinstance(node, ast.Name):
@@ -152,8 +164,9 @@ class Types(Links):
         cut = _CUT.match(text)
         if cut:  # the recorder shortens long texts: what is made is in front
             symbol = self._dotted(module, ast.parse(cut.group(1), mode="eval").body)
-            made = symbol is not None and symbol.kind == "class"
-            return (("object", symbol, False),) if made else ()
+            if symbol is None or symbol.kind != "class":
+                return ()
+            return (ObjectOf(symbol, False),)
         node = kinds.parsed(text)
         return () if node is None else self._made(module, node, owner, 0)
 
@@ -168,9 +181,9 @@ class Types(Links):
                 if symbol is None:
                     return ()
                 if symbol.kind == "class":
-                    return (("object", symbol, True),)
+                    return (ObjectOf(symbol, True),)
                 if symbol.kind in ("function", "method"):
-                    return self.returned(symbol).alternatives if depth < 3 else ()
+                    return self.ask.returned(symbol).alternatives if depth < 3 else ()
                 return ()
             case ast.Attribute(value=ast.Name(id="self"), attr=attr) if owner is not None:
                 found = self.lens.member(owner, attr)
@@ -178,10 +191,10 @@ class Types(Links):
                     return ()
                 return self.member_value(found, attr).alternatives
             case ast.Name(id="self") if owner is not None:
-                return (("object", owner, False),)
+                return (ObjectOf(owner, False),)
             case ast.Tuple(elts=elements):
                 parts = [Value(self._made(module, each, owner, depth + 1)) for each in elements]
-                return holding("tuple", *parts).alternatives
+                return tuple_of(parts).alternatives
             case ast.Name() | ast.Attribute():
                 symbol = self._dotted(module, node)
                 return self.of_symbol(symbol) if symbol is not None else ()
@@ -189,24 +202,24 @@ class Types(Links):
                 if value is None:
                     return ()
                 kind = type(value).__name__
-                return (("literal", kind),) if kind in _SCALARS else ()
+                return (Builtin(kind),) if kind in _SCALARS else ()
         return ()
 
     def of_symbol(self, symbol: Symbol) -> tuple[Alternative, ...]:
         """The value of a symbol read off its module."""
         match symbol.kind:
             case "module":
-                return (("module", symbol.module),)
+                return (ModuleRef(symbol.module),)
             case "class":
-                return (("class", symbol),)
+                return (ClassRef(symbol),)
             case "function":
-                return (("function", symbol, False),)
+                return (FunctionRef(symbol, False),)
             case "method":
                 node = symbol.node
                 bound = isinstance(node, Recorded) and bool(node.role & Role.CLASS)
-                return (("function", symbol, bound),)
+                return (FunctionRef(symbol, bound),)
             case "enum-member" if symbol.owner is not None:
-                return (("object", symbol.owner, True),)
+                return (ObjectOf(symbol.owner, True),)
             case "value" if isinstance(symbol.node, RecordedValue):
                 if symbol.node.annotation:
                     return self.typed(symbol.module, symbol.node.annotation)
@@ -219,12 +232,12 @@ class Types(Links):
         node = symbol.node
         if isinstance(node, Recorded):
             if symbol.kind == "property":
-                return self.returned(symbol)
+                return self.ask.returned(symbol)
             bound = not node.role & Role.STATIC
-            return Value((("function", symbol, bound),))
+            return one(FunctionRef(symbol, bound))
         if isinstance(node, Attribute):
             if symbol.kind == "enum-member" and symbol.owner is not None:
-                return Value((("object", symbol.owner, True),))
+                return one(ObjectOf(symbol.owner, True))
             found: tuple[Alternative, ...] = ()
             if node.annotation:
                 found = self.typed(symbol.module, node.annotation)
@@ -232,10 +245,21 @@ class Types(Links):
                 found = self.made(symbol.module, node.value, symbol.owner)
                 # what is assigned in several places may be of another class in one of them
                 found = tuple(
-                    ("object", each[1], None) if each[0] == "object" else each for each in found
+                    ObjectOf(each.symbol, None) if type(each) is ObjectOf else each
+                    for each in found
                 )
-            found = tuple(each for each in found if each != ("literal", "None"))
+            found = tuple(each for each in found if each != NONE)
             return Value(found)
         if isinstance(node, Class):
-            return Value((("class", symbol),))
+            return one(ClassRef(symbol))
         return NOTHING
+
+
+def _classes(objects: Value) -> Value:
+    """The classes of what a value is an object of: ``type[X]`` holds ``X`` itself."""
+    found: list[Alternative] = []
+    for each in objects.alternatives:
+        if type(each) is not ObjectOf:
+            return NOTHING
+        found.append(ClassRef(each.symbol))
+    return Value(tuple(found))

@@ -1,39 +1,132 @@
-"""Nodes of a plugin in one release after the other."""
+"""What the nodes of a plugin are, in one release after the other.
+
+:class:`Evaluator` works out one node by what its operation makes of others; its parts know the
+rest (attributes, types, parameters, results of calls, conditions) and ask it for values
+(:class:`~sglang_contracts.verify.values.ask.Ask`).
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar, cast
 
-from sglang_contracts.plugin.ir.nodes import Node, Unknown
-from sglang_contracts.plugin.ir.records import Function
-from sglang_contracts.surface.model import Function as Recorded
-from sglang_contracts.surface.model import (
-    ParameterKind,
-    Role,
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    DictOf,
+    Dotted,
+    Enter,
+    Import,
+    Instance,
+    Item,
+    Iter,
+    Known,
+    ListOf,
+    Literal,
+    LocalClass,
+    LocalFunction,
+    Node,
+    Number,
+    OneOf,
+    Operation,
+    Param,
+    PluginName,
+    Probe,
+    Select,
+    Self,
+    Slice,
+    Super,
+    Text,
+    Tried,
+    TupleOf,
+    TypeOf,
+    Unpack,
+    Without,
+    Wrapped,
 )
+from sglang_contracts.plugin.plugin import Plugin
+from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.symbol import Symbol
-from sglang_contracts.verify.answers.memory import Key
+from sglang_contracts.verify.answers.lens import Lens
+from sglang_contracts.verify.answers.memory import Key, Underway
+from sglang_contracts.verify.values.annotations import Annotations
+from sglang_contracts.verify.values.call_results import CallResults
+from sglang_contracts.verify.values.constants import Constants
+from sglang_contracts.verify.values.feature_questions import FeatureQuestions
+from sglang_contracts.verify.values.members import Members
+from sglang_contracts.verify.values.parameters import Parameters
+from sglang_contracts.verify.values.plugin_index import PluginIndex
 from sglang_contracts.verify.values.value import (
+    NONE,
     NOTHING,
     Alternative,
+    Builtin,
+    ClassRef,
+    DictValue,
+    FunctionRef,
+    ListValue,
+    ModuleRef,
+    ObjectOf,
+    OwnClassRef,
+    OwnFunctionRef,
+    OwnModuleRef,
+    OwnObject,
+    OwnSuper,
+    TupleValue,
     Value,
-    holding,
+    dict_of,
+    list_of,
+    one,
+    tuple_of,
+    union,
 )
-from sglang_contracts.verify.values.version_ranges import Coverage
+from sglang_contracts.verify.values.version_ranges import VersionRanges
 
 _DEEPEST = 60
 """Nodes that may stand on one another: each takes about ten frames of Python's thousand."""
-
-_DELEGATE = re.compile(r"([A-Za-z_]\w*)\(\*args, \*\*kwargs\)\Z")
-_CONSTRUCTORS = ("init_new", "from_")
-"""How class methods begin that make an object of their class."""
 _OF_CONTAINERS = frozenset({"get", "pop", "popleft", "setdefault", "values", "items", "copy"})
 """Methods of containers that hand out what is held."""
+_NO_DEFAULTS = (NONE, Builtin("object"))
+"""Defaults of ``getattr`` that only say that there is no such attribute."""
 
 
-class Evaluator(Coverage):
-    """Works out nodes in one release after the other; see :meth:`move`."""
+class Evaluator:
+    """Works out nodes in one release after the other; see :meth:`move`.
+
+    Args:
+        plugin: What extraction found.
+        lens: The releases.
+        known_as: Conventional name → spellings of classes.
+        distinctive: Attribute whose name alone tells what is meant → spellings of its class.
+    """
+
+    def __init__(
+        self,
+        plugin: Plugin,
+        lens: Lens,
+        known_as: Mapping[str, Sequence[str]],
+        distinctive: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.plugin = plugin
+        self.files = plugin.files
+        self.lens = lens
+        self.underway = Underway()
+        """Values being worked out."""
+        self.index = PluginIndex(plugin)
+        self.annotations = Annotations(lens, self)
+        self.members = Members(
+            self.index, lens, self.annotations, self, known_as, distinctive or {}
+        )
+        self.questions = FeatureQuestions(self.index, lens, self.members, self)
+        self.constants = Constants(
+            self.index, lens, self.members, self.questions, self.underway, self
+        )
+        self.version_ranges = VersionRanges(self.index, self.constants, self)
+        self.results = CallResults(self.index, lens, self.annotations, self.underway, self)
+        self.parameters = Parameters(self.index, lens, self.annotations, self.members, self)
+        # what the parts ask: without another frame in between, of which deep values take many
+        self.returned = self.results.returned
+        self.own_returned = self.results.own_returned
 
     def move(self, release: str) -> frozenset[Key]:
         """Go to another release; what is forgotten is only what stands on what changed."""
@@ -69,452 +162,319 @@ class Evaluator(Coverage):
             self.underway.wait(key, above, names)  # whoever asks later may learn more
         return found
 
-    def union(self, values: Sequence[Value]) -> Value:
-        """One of several; unknown if one is."""
-        alternatives: dict[Alternative, None] = {}
-        named = ""
-        for value in values:
-            if not value.alternatives:
-                return NOTHING
-            named = named or value.named
-            alternatives.update(dict.fromkeys(value.alternatives))
-        return Value(tuple(alternatives), named)
-
-    def _work(self, index: int, node: Node, number: int) -> Value:
-        op = node[0]
-        method = getattr(self, "_op_" + op.replace("-", "_"), None)
-        if method is None:
-            return NOTHING
-        result = method(index, node, number)
-        assert isinstance(result, Value)
-        return result
-
-    def _op_import(self, index: int, node: Node, number: int) -> Value:
-        _, module, name = node
-        if not name:
-            return Value((("module", module),)) if self.lens.has_module(module) else NOTHING
-        if not self.lens.covers(module):
-            return NOTHING
-        symbol = self.lens.find(module, name)
-        if symbol is None:
-            return NOTHING
-        found = Value(self.of_symbol(symbol))
-        # a module's own object of which its text says nothing, such as ``current_platform``
-        unsaid = not found.alternatives and symbol.kind == "value"
-        return self.known(name, (index, number)) if unsaid else found
-
-    def _op_dotted(self, index: int, node: Node, number: int) -> Value:
-        symbol = self.resolve(node[1])
-        return Value(self.of_symbol(symbol)) if symbol is not None else NOTHING
-
-    def resolve(self, text: str) -> Symbol | None:
-        """What a dotted string names."""
-        module, colon, qual = text.partition(":")
-        if colon:
-            # the module part may itself end in a class
-            found = self.lens.find(module, qual)
-            return found if found is not None else self.lens.parse(f"{module}.{qual}")
-        return self.lens.parse(text)
-
-    def _op_attr(self, index: int, node: Node, number: int) -> Value:
-        look = self.look(self.value(index, node[1]), node[2])
-        if look.value.alternatives or look.lost:
-            return look.value
-        return self.known(node[2], (index, number))
-
-    def _op_literal(self, index: int, node: Node, number: int) -> Value:
-        return Value((("literal", node[1]),))
-
-    def _op_text(self, index: int, node: Node, number: int) -> Value:
-        return Value((("literal", "str"),))
-
-    def _op_number(self, index: int, node: Node, number: int) -> Value:
-        return Value((("literal", "int"),))
-
-    def _op_slice(self, index: int, node: Node, number: int) -> Value:
-        return self.value(index, node[1])
-
-    def _op_instance(self, index: int, node: Node, number: int) -> Value:
-        value = self.value(index, node[1])
-        found: list[Alternative] = []
-        for each in value.alternatives:
-            if each[0] == "class":
-                found.append(("object", each[1], False))
-            elif each[0] == "own-class":
-                found.append(("own-object", each[1], each[2]))
-            elif each[0] == "object":  # a type alias held as a value
-                found.append(each)
-            else:
-                return NOTHING
-        return Value(tuple(found), value.named)
-
-    def _op_union(self, index: int, node: Node, number: int) -> Value:
-        none = ("literal", "None")
-        values = [self.value(index, each) for each in node[1:] if not self._extinct(index, each)]
-        return self.union([value for value in values if value.alternatives != (none,)])
-
-    def _extinct(self, index: int, node: int) -> bool:
-        """Whether a node is an instance of a class that the release has no more: nothing is."""
-        held = self.files[index].nodes[node]
-        made_of: Node = Unknown()
-        if held[0] == "instance":
-            made_of = self.files[index].nodes[held[1]]
-        if made_of[0] != "import" or not made_of[2] or not self.lens.covers(made_of[1]):
-            return False
-        owner = Symbol(made_of[1], "", "module", self.lens.module(made_of[1]))
-        return self.lens.find(made_of[1], made_of[2]) is None and not self.lens.is_open(owner)
-
-    def _op_without(self, index: int, node: Node, number: int) -> Value:
-        """What an ``isinstance`` that did not hold leaves."""
-        value, taken = self.value(index, node[1]), self.value(index, node[2])
-        classes = [each[1] for each in taken.alternatives if each[0] == "object"]
-        owns = [each for each in taken.alternatives if each[0] == "own-object"]
-        if not taken.alternatives or len(classes) + len(owns) != len(taken.alternatives):
-            return NOTHING
-        left = []
-        for each in value.alternatives:
-            if each in owns:
-                continue
-            if each[0] == "object":
-                if any(one in self.lens.mro(each[1]) for one in classes):
-                    continue
-                if any(each[1] in self.lens.mro(one) for one in classes):
-                    return NOTHING  # one of its subclasses is gone: that tells little of the rest
-            elif each[0] != "literal":
-                return NOTHING
-            left.append(each)
-        return Value(tuple(left), value.named)
-
-    def _op_list(self, index: int, node: Node, number: int) -> Value:
-        return holding("list", self.value(index, node[1]))
-
-    def _op_dict(self, index: int, node: Node, number: int) -> Value:
-        return holding("dict", self.value(index, node[1]))
-
-    def _op_tuple(self, index: int, node: Node, number: int) -> Value:
-        return holding("tuple", *[self.value(index, each) for each in node[1:]])
-
-    def _op_iter(self, index: int, node: Node, number: int) -> Value:
-        return self.element(self.value(index, node[1]), None)
-
-    def _op_item(self, index: int, node: Node, number: int) -> Value:
-        return self.element(self.value(index, node[1]), node[2], subscript=True)
-
-    def _op_unpack(self, index: int, node: Node, number: int) -> Value:
-        value = self.value(index, node[1])
-        found = []
-        for each in value.alternatives:
-            if each[0] == "tuple":
-                place = node[2]
-                if -len(each[1]) <= place < len(each[1]):
-                    found.append(each[1][place])
-                else:
-                    return NOTHING
-            elif each[0] == "list":
-                found.append(each[1])
-            elif each[0] == "object" and node[3] == -1:
-                return NOTHING
-            else:
-                return NOTHING
-        return self.union(found) if found else NOTHING
-
-    def element(self, value: Value, key: str | None, subscript: bool = False) -> Value:
-        """An element of a container."""
-        found = []
-        for each in value.alternatives:
-            if each[0] == "list" or (each[0] == "dict" and subscript):
-                found.append(each[1])
-            elif each[0] == "tuple" and each[1]:
-                found.append(self.union(each[1]))
-            else:
-                return NOTHING
-        return self.union(found) if found else NOTHING
-
-    def _op_enter(self, index: int, node: Node, number: int) -> Value:
-        value = self.value(index, node[1])
-        found: list[Value] = []
-        for each in value.alternatives:
-            if each[0] == "list":  # a context manager written as a generator
-                found.append(each[1])
-                continue
-            if each[0] != "object":
-                return NOTHING
-            member = self.lens.member(each[1], "__enter__")
-            if member is None or not isinstance(member.node, Recorded):
-                return NOTHING
-            if member.node.returns:
-                found.append(Value(self.typed(member.module, member.node.returns)))
-            elif member.node.result == "self":
-                found.append(Value((each,)))
-            else:
-                return NOTHING
-        return self.union(found) if found else NOTHING
-
-    def _op_param(self, index: int, node: Node, number: int) -> Value:
-        return self.parameter(index, node[1], node[2], number)
-
-    def _op_self(self, index: int, node: Node, number: int) -> Value:
-        return Value((("own-object", index, node[1]),))
-
-    def _op_super(self, index: int, node: Node, number: int) -> Value:
-        return Value((("super", index, node[1]),))
-
-    def _op_ownclass(self, index: int, node: Node, number: int) -> Value:
-        return Value((("own-class", index, node[1]),))
-
-    def _op_ownfunc(self, index: int, node: Node, number: int) -> Value:
-        return Value((("own-func", index, node[1], False),))
-
-    def _op_own(self, index: int, node: Node, number: int) -> Value:
-        _, module, name = node
-        return self.own_member(module, name)
-
     def own_member(self, module: str, name: str) -> Value:
         """A name of one of the plugin's modules."""
         if not name:
-            return Value((("own-module", module),))
-        found = self.own_name(module, name)
+            return one(OwnModuleRef(module))
+        found = self.index.own_name(module, name)
         if found is not None:
             return self.value(*found)
         below = f"{module}.{name}"
-        if below in self.modules or below in self.packages:
-            return Value((("own-module", below),))
-        at = self.modules.get(module)
+        if below in self.index.modules or below in self.index.packages:
+            return one(OwnModuleRef(below))
+        at = self.index.modules.get(module)
         if at is not None:
             for star in self.files[at].stars:
                 if star.startswith(":"):
                     symbol = self.lens.find(star[1:], name)
                     if symbol is not None:
-                        return Value(self.of_symbol(symbol))
+                        return Value(self.annotations.of_symbol(symbol))
         return NOTHING
 
-    def _op_known(self, index: int, node: Node, number: int) -> Value:
-        return self.known(node[1], (index, number))
+    # -- one node, by its operation ----------------------------------------------------------------
 
-    def _op_wrapped(self, index: int, node: Node, number: int) -> Value:
-        return self.value(index, node[2]) if node[1] != "property" else NOTHING
+    def _work(self, index: int, node: Node, number: int) -> Value:
+        work = WORK.get(type(node))
+        return NOTHING if work is None else work(self, index, node, number)
 
-    def _op_partial(self, index: int, node: Node, number: int) -> Value:
-        return NOTHING
+    def _import(self, index: int, node: Import, number: int) -> Value:
+        module, name = node.module, node.name
+        if not name:
+            return one(ModuleRef(module)) if self.lens.has_module(module) else NOTHING
+        if not self.lens.covers(module):
+            return NOTHING
+        symbol = self.lens.find(module, name)
+        if symbol is None:
+            return NOTHING
+        found = Value(self.annotations.of_symbol(symbol))
+        # a module's own object of which its text says nothing, such as ``current_platform``
+        unsaid = not found.alternatives and symbol.kind == "value"
+        return self.members.known(name, (index, number)) if unsaid else found
 
-    def _op_probe(self, index: int, node: Node, number: int) -> Value:
-        base = self.files[index].nodes[node[1]]
-        if base[0] == "attr":
-            look = self.look(self.value(index, base[1]), base[2])
-            if look.lost:
-                return self.value(index, node[2])
-            if look.found:
-                return look.value
-        value, default = self.value(index, node[1]), self.value(index, node[2])
-        nothing = ((("literal", "None"),), (("literal", "object"),))
-        if default.alternatives in nothing or not node[2]:
-            return value
-        return self.union([value, default])
+    def _dotted(self, index: int, node: Dotted, number: int) -> Value:
+        symbol = self.members.resolve(node.text)
+        return Value(self.annotations.of_symbol(symbol)) if symbol is not None else NOTHING
 
-    def _op_typeof(self, index: int, node: Node, number: int) -> Value:
-        value = self.value(index, node[1])
+    def _attr(self, index: int, node: Attr, number: int) -> Value:
+        look = self.members.look(self.value(index, node.base), node.name)
+        if look.value.alternatives or look.lost:
+            return look.value
+        return self.members.known(node.name, (index, number))
+
+    def _known(self, index: int, node: Known, number: int) -> Value:
+        return self.members.known(node.name, (index, number))
+
+    def _literal(self, index: int, node: Literal, number: int) -> Value:
+        return one(Builtin(node.kind))
+
+    def _text(self, index: int, node: Text, number: int) -> Value:
+        return one(Builtin("str"))
+
+    def _number(self, index: int, node: Number, number: int) -> Value:
+        return one(Builtin("int"))
+
+    def _slice(self, index: int, node: Slice, number: int) -> Value:
+        return self.value(index, node.base)
+
+    def _instance(self, index: int, node: Instance, number: int) -> Value:
+        value = self.value(index, node.cls)
         found: list[Alternative] = []
         for each in value.alternatives:
-            if each[0] == "object" and each[2]:
-                found.append(("class", each[1]))
-            elif each[0] == "own-object":
-                found.append(("own-class", each[1], each[2]))
+            if type(each) is ClassRef:
+                found.append(ObjectOf(each.symbol, False))
+            elif type(each) is OwnClassRef:
+                found.append(OwnObject(each.file, each.qual))
+            elif type(each) is ObjectOf:  # a type alias held as a value
+                found.append(each)
             else:
                 return NOTHING
         return Value(tuple(found), value.named)
 
-    def _op_select(self, index: int, node: Node, number: int) -> Value:
-        truth = self.condition(index, node[1])
+    def _one_of(self, index: int, node: OneOf, number: int) -> Value:
+        values = [self.value(index, each) for each in node.values if not self._extinct(index, each)]
+        return union([value for value in values if not value.is_none()])
+
+    def _extinct(self, index: int, node: int) -> bool:
+        """Whether a node is an instance of a class that the release has no more: nothing is."""
+        held = self.files[index].nodes[node]
+        if type(held) is not Instance:
+            return False
+        made_of = self.files[index].nodes[held.cls]
+        if type(made_of) is not Import or not made_of.name or not self.lens.covers(made_of.module):
+            return False
+        module = made_of.module
+        owner = Symbol(module, "", "module", self.lens.module(module))
+        return self.lens.find(module, made_of.name) is None and not self.lens.is_open(owner)
+
+    def _without(self, index: int, node: Without, number: int) -> Value:
+        """What an ``isinstance`` that did not hold leaves."""
+        value, taken = self.value(index, node.base), self.value(index, node.taken)
+        classes = [each.symbol for each in taken.alternatives if type(each) is ObjectOf]
+        owns = [each for each in taken.alternatives if type(each) is OwnObject]
+        if not taken.alternatives or len(classes) + len(owns) != len(taken.alternatives):
+            return NOTHING
+        left: list[Alternative] = []
+        for each in value.alternatives:
+            if each in owns:
+                continue
+            if type(each) is ObjectOf:
+                if any(taken_class in self.lens.mro(each.symbol) for taken_class in classes):
+                    continue
+                if any(each.symbol in self.lens.mro(taken_class) for taken_class in classes):
+                    return NOTHING  # one of its subclasses is gone: that tells little of the rest
+            elif type(each) is not Builtin:
+                return NOTHING
+            left.append(each)
+        return Value(tuple(left), value.named)
+
+    def _list_of(self, index: int, node: ListOf, number: int) -> Value:
+        return list_of(self.value(index, node.element))
+
+    def _dict_of(self, index: int, node: DictOf, number: int) -> Value:
+        return dict_of(self.value(index, node.value))
+
+    def _tuple_of(self, index: int, node: TupleOf, number: int) -> Value:
+        return tuple_of([self.value(index, each) for each in node.elements])
+
+    def _iter(self, index: int, node: Iter, number: int) -> Value:
+        return _element(self.value(index, node.base))
+
+    def _item(self, index: int, node: Item, number: int) -> Value:
+        return _element(self.value(index, node.base), subscript=True)
+
+    def _unpack(self, index: int, node: Unpack, number: int) -> Value:
+        found = []
+        for each in self.value(index, node.base).alternatives:
+            if type(each) is TupleValue:
+                if not -len(each.elements) <= node.position < len(each.elements):
+                    return NOTHING
+                found.append(each.elements[node.position])
+            elif type(each) is ListValue:
+                found.append(each.element)
+            else:
+                return NOTHING
+        return union(found) if found else NOTHING
+
+    def _enter(self, index: int, node: Enter, number: int) -> Value:
+        found: list[Value] = []
+        for each in self.value(index, node.base).alternatives:
+            if type(each) is ListValue:  # a context manager written as a generator
+                found.append(each.element)
+                continue
+            if type(each) is not ObjectOf:
+                return NOTHING
+            member = self.lens.member(each.symbol, "__enter__")
+            if member is None or not isinstance(member.node, Recorded):
+                return NOTHING
+            if member.node.returns:
+                found.append(Value(self.annotations.typed(member.module, member.node.returns)))
+            elif member.node.result == "self":
+                found.append(one(each))
+            else:
+                return NOTHING
+        return union(found) if found else NOTHING
+
+    def _param(self, index: int, node: Param, number: int) -> Value:
+        return self.parameters.parameter(index, node.function, node.position, number)
+
+    def _self(self, index: int, node: Self, number: int) -> Value:
+        return one(OwnObject(index, node.qual))
+
+    def _super(self, index: int, node: Super, number: int) -> Value:
+        return one(OwnSuper(index, node.qual))
+
+    def _local_class(self, index: int, node: LocalClass, number: int) -> Value:
+        return one(OwnClassRef(index, node.qual))
+
+    def _local_function(self, index: int, node: LocalFunction, number: int) -> Value:
+        return one(OwnFunctionRef(index, node.function, False))
+
+    def _plugin_name(self, index: int, node: PluginName, number: int) -> Value:
+        return self.own_member(node.module, node.name)
+
+    def _wrapped(self, index: int, node: Wrapped, number: int) -> Value:
+        return self.value(index, node.value) if node.kind != "property" else NOTHING
+
+    def _probe(self, index: int, node: Probe, number: int) -> Value:
+        asked = self.files[index].nodes[node.value]
+        if type(asked) is Attr:
+            look = self.members.look(self.value(index, asked.base), asked.name)
+            if look.lost:
+                return self.value(index, node.default)
+            if look.found:
+                return look.value
+        value, default = self.value(index, node.value), self.value(index, node.default)
+        if not node.default or (
+            len(default.alternatives) == 1 and default.alternatives[0] in _NO_DEFAULTS
+        ):
+            return value
+        return union([value, default])
+
+    def _type_of(self, index: int, node: TypeOf, number: int) -> Value:
+        value = self.value(index, node.base)
+        found: list[Alternative] = []
+        for each in value.alternatives:
+            if type(each) is ObjectOf and each.exact:
+                found.append(ClassRef(each.symbol))
+            elif type(each) is OwnObject:
+                found.append(OwnClassRef(each.file, each.qual))
+            else:
+                return NOTHING
+        return Value(tuple(found), value.named)
+
+    def _select(self, index: int, node: Select, number: int) -> Value:
+        truth = self.constants.condition(index, node.condition)
         if truth is not None:
-            return self.value(index, node[2] if truth else node[3])
-        values = [self.value(index, node[2]), self.value(index, node[3])]
-        none = ("literal", "None")
-        kept = [value for value in values if value.alternatives != (none,)]
-        return self.union(kept) if kept else values[0]
+            return self.value(index, node.then if truth else node.otherwise)
+        values = [self.value(index, node.then), self.value(index, node.otherwise)]
+        kept = [value for value in values if not value.is_none()]
+        return union(kept) if kept else values[0]
 
-    def _op_tried(self, index: int, node: Node, number: int) -> Value:
-        went = self.went(index, node[1])
-        return self.value(index, node[3] if went is False else node[2])
+    def _tried(self, index: int, node: Tried, number: int) -> Value:
+        went = self.constants.went(index, node.attempt)
+        return self.value(index, node.handler if went is False else node.body)
 
-    def _op_call(self, index: int, node: Node, number: int) -> Value:
-        held = self.files[index].nodes[node[1]]
-        if held[0] == "attr" and held[2] in _OF_CONTAINERS:
-            given = self._of_container(self.value(index, held[1]), held[2])
+    def _call(self, index: int, node: Call, number: int) -> Value:
+        held = self.files[index].nodes[node.callee]
+        if type(held) is Attr and held.name in _OF_CONTAINERS:
+            given = _of_container(self.value(index, held.base), held.name)
             if given.alternatives:
                 return given
-        callee = self.value(index, node[1])
+        callee = self.value(index, node.callee)
         found: list[Value] = []
         for each in callee.alternatives:
-            match each:
-                case ("class", symbol):
-                    found.append(Value((("object", symbol, True),)))
-                case ("own-class", file, qual):
-                    found.append(Value((("own-object", file, qual),)))
-                case ("function", symbol, _):
-                    found.append(self.returned(symbol))
-                case ("own-func", file, number_, _):
-                    found.append(self.own_returned(file, number_))
-                case _:
-                    return NOTHING
-        value = self.union(found) if found else NOTHING
+            if type(each) is ClassRef:
+                found.append(one(ObjectOf(each.symbol, True)))
+            elif type(each) is FunctionRef:
+                found.append(self.returned(each.symbol))
+            elif type(each) is OwnFunctionRef:
+                found.append(self.own_returned(each.file, each.function))
+            elif type(each) is OwnClassRef:
+                found.append(one(OwnObject(each.file, each.qual)))
+            else:
+                return NOTHING
+        value = union(found) if found else NOTHING
         return Value(value.alternatives, value.named or callee.named)
 
-    def _of_container(self, value: Value, method: str) -> Value:
-        """What a method of a list or of a mapping gives, where it hands out what is held."""
-        found = []
-        for each in value.alternatives:
-            if each[0] not in ("list", "dict"):
-                return NOTHING
-            held = each[1]
-            if method == "values":
-                found.append(holding("list", held))
-            elif method == "items" and each[0] == "dict":
-                found.append(holding("list", holding("tuple", NOTHING, held)))
-            elif method == "copy":
-                found.append(Value((each,)))
-            else:
-                found.append(held)
-        return self.union(found) if found else NOTHING
 
-    def returned(self, symbol: Symbol) -> Value:
-        """What a call of a function of the release gives, as far as its text tells."""
-        node = symbol.node
-        if not isinstance(node, Recorded) or node.role & (Role.GENERATOR | Role.CONTEXT_MANAGER):
-            return NOTHING
-        place = self._returning.get(symbol.name)
-        if place is not None:  # what returns a call of itself says nothing
-            self.underway.cut_at(place)
-            return NOTHING
-        self._returning[symbol.name] = len(self.underway) - 1
-        try:
-            return self._returned(symbol, node)
-        finally:
-            del self._returning[symbol.name]
-
-    def _returned(self, symbol: Symbol, node: Recorded) -> Value:
-        if node.returns:
-            if node.returns in ("Self", "typing.Self", "'Self'") and symbol.owner is not None:
-                return Value((("object", symbol.owner, False),))
-            return Value(self.typed(symbol.module, node.returns))
-        if node.role & Role.CLASS and symbol.owner is not None:
-            name = symbol.qual.rsplit(".", 1)[-1]
-            if name.startswith(_CONSTRUCTORS):
-                return Value((("object", symbol.owner, False),))
-        if node.result:
-            target = self.delegate(symbol)
-            if target is not None:
-                return self._made_by(target)
-            return Value(self.made(symbol.module, node.result, symbol.owner))
-        return NOTHING
-
-    def delegate(self, symbol: Symbol) -> Symbol | None:
-        """What a function hands all its arguments on to: ``return Engine(*args, **kwargs)``."""
-        node = symbol.node
-        found = _DELEGATE.match(node.result) if isinstance(node, Recorded) else None
-        if found is None:
-            return None
-        name = found.group(1)
-        record = self.lens.module(symbol.module)
-        target = record.imports.get(name) if record is not None else None
-        if target is not None and target.local:  # imported where it is called
-            return self.lens.find(target.module, target.name) if target.name else None
-        other = self.lens.scope(symbol.module, name)
-        return other if other != symbol else None
-
-    def _made_by(self, symbol: Symbol) -> Value:
-        if symbol.kind == "class":
-            return Value((("object", symbol, True),))
-        return self.returned(symbol) if symbol.kind == "function" else NOTHING
-
-    def own_returned(self, file: int, number: int) -> Value:
-        """What a call of a function of the plugin gives."""
-        record = self.files[file].functions[number]
-        if record.annotation:
-            value = self.value(file, record.annotation)
-            if value.alternatives:
-                return value
-        if record.is_generator and record.yields:
-            return holding("list", self.union([self.value(file, each) for each in record.yields]))
-        if record.is_generator or record.kind == "overload" or not record.returns:
-            return NOTHING
-        none = (("literal", "None"),)
-        values = [self.value(file, each) for each in record.returns]
-        kept = [value for value in values if value.alternatives != none]
-        return self.union(kept) if kept else values[0]
-
-    def parameter(self, index: int, number: int, position: int, node: int) -> Value:
-        """A parameter of one of the plugin's functions."""
-        record = self.files[index].functions[number]
-        own = record.parameters[position]
-        if own.annotation:
-            value = self.value(index, own.annotation)
-            if value.alternatives:
-                return value
-            held = self.files[index].nodes[own.annotation]
-            inner = self.files[index].nodes[held[1]] if held[0] == "instance" else held
-            if inner[0] != "foreign" or inner[2] != "Any":
-                return NOTHING
-        if record.owner:
-            short = record.qual.rsplit(".", 1)[-1]
-            target = self.base_member(index, record.owner, short)
-            if target is not None and isinstance(target.node, Recorded):
-                value = self._like(target, record, position, 0)
-                if value.alternatives:
-                    return value
-        for file, node_target, kind in self.bindings.get((index, number), ()):
-            value = self._bound(file, node_target, kind, record, position)
-            if value.alternatives:
-                return value
-        sites = self.sites.get((index, number, position), ())
-        if sites and len(sites) <= 40:
-            values = [self.value(*site) for site in sites]
-            value = self.union(values)
-            if value.alternatives and all(a[0] != "literal" for a in value.alternatives):
-                return value
-        return self.known(own.name, (index, node))
-
-    def _bound(self, file: int, target: int, kind: str, record: Function, position: int) -> Value:
-        node = self.files[file].nodes[target]
-        found: tuple[Symbol, ...]
-        if node[0] == "attr":
-            found = self.look(self.value(file, node[1]), node[2]).found
-            if not found:
-                base = self.value(file, node[1])
-                if position == 0 and base.alternatives and base.alternatives[0][0] == "class":
-                    return Value((("object", base.alternatives[0][1], False),))
+def _element(value: Value, subscript: bool = False) -> Value:
+    """An element of a container; of a mapping, where it is subscripted."""
+    found = []
+    for each in value.alternatives:
+        if type(each) is ListValue or (type(each) is DictValue and subscript):
+            found.append(each.element)
+        elif type(each) is TupleValue and each.elements:
+            found.append(union(each.elements))
         else:
-            symbol = self.resolve(node[1]) if node[0] == "dotted" else None
-            found = (symbol,) if symbol is not None else ()
-        if len(found) != 1:
             return NOTHING
-        shift = 1 if kind in ("around", "after") else 0
-        if position < shift:
-            return Value(self.of_symbol(found[0])) if kind == "around" else NOTHING
-        return self._like(found[0], record, position, shift)
+    return union(found) if found else NOTHING
 
-    def _like(self, target: Symbol, record: Function, position: int, shift: int) -> Value:
-        """The type that the parameter of an upstream function at that place has."""
-        node = target.node
-        if not isinstance(node, Recorded):
+
+def _of_container(value: Value, method: str) -> Value:
+    """What a method of a list or of a mapping gives, where it hands out what is held."""
+    found = []
+    for each in value.alternatives:
+        if type(each) is not ListValue and type(each) is not DictValue:
             return NOTHING
-        name = record.parameters[position].name
-        parameters = node.parameters
-        chosen = next((each for each in parameters if each.name == name), None)
-        if chosen is None:
-            place = position - shift
-            positional = [
-                each
-                for each in parameters
-                if each.kind in (ParameterKind.POSITIONAL, ParameterKind.POSITIONAL_ONLY)
-            ]
-            if 0 <= place < len(positional):
-                chosen = positional[place]
-        if chosen is None:
-            return NOTHING
-        if position == shift and target.owner is not None and not node.role & Role.STATIC:
-            return Value((("object", target.owner, False),))
-        if chosen.annotation:
-            value = Value(self.typed(target.module, chosen.annotation))
-            if value.alternatives:
-                return value
-        return NOTHING
+        if method == "values":
+            found.append(list_of(each.element))
+        elif method == "items" and type(each) is DictValue:
+            found.append(list_of(tuple_of([NOTHING, each.element])))
+        elif method == "copy":
+            found.append(one(each))
+        else:
+            found.append(each.element)
+    return union(found) if found else NOTHING
+
+
+_Work = Callable[[Evaluator, int, Operation, int], Value]
+N = TypeVar("N", bound=Operation)
+
+WORK: dict[type[Operation], _Work] = {}
+"""Operation → what works out a node of it; a value of any other operation is unknown."""
+
+
+def _works(operation: type[N], work: Callable[[Evaluator, int, N, int], Value]) -> None:
+    WORK[operation] = cast("_Work", work)
+
+
+_works(Import, Evaluator._import)
+_works(Dotted, Evaluator._dotted)
+_works(Attr, Evaluator._attr)
+_works(Known, Evaluator._known)
+_works(Literal, Evaluator._literal)
+_works(Text, Evaluator._text)
+_works(Number, Evaluator._number)
+_works(Slice, Evaluator._slice)
+_works(Instance, Evaluator._instance)
+_works(OneOf, Evaluator._one_of)
+_works(Without, Evaluator._without)
+_works(ListOf, Evaluator._list_of)
+_works(DictOf, Evaluator._dict_of)
+_works(TupleOf, Evaluator._tuple_of)
+_works(Iter, Evaluator._iter)
+_works(Item, Evaluator._item)
+_works(Unpack, Evaluator._unpack)
+_works(Enter, Evaluator._enter)
+_works(Param, Evaluator._param)
+_works(Self, Evaluator._self)
+_works(Super, Evaluator._super)
+_works(LocalClass, Evaluator._local_class)
+_works(LocalFunction, Evaluator._local_function)
+_works(PluginName, Evaluator._plugin_name)
+_works(Wrapped, Evaluator._wrapped)
+_works(Probe, Evaluator._probe)
+_works(TypeOf, Evaluator._type_of)
+_works(Select, Evaluator._select)
+_works(Tried, Evaluator._tried)
+_works(Call, Evaluator._call)

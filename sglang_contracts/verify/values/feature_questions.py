@@ -4,57 +4,79 @@ from __future__ import annotations
 
 import re
 
-from sglang_contracts.plugin.ir.nodes import Node
+from sglang_contracts.plugin.ir.nodes import (
+    Always,
+    And,
+    Attr,
+    Compare,
+    Found,
+    Has,
+    HasNamed,
+    Import,
+    Never,
+    Node,
+    Not,
+    Or,
+    PluginName,
+    Probe,
+    Registered,
+    Select,
+    Takes,
+    Tried,
+    Truth,
+    Went,
+)
 from sglang_contracts.surface.model import Attribute
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Value as RecordedValue
 from sglang_contracts.surface.symbol import Symbol
+from sglang_contracts.verify.answers.lens import Lens
+from sglang_contracts.verify.values.ask import Ask
 from sglang_contracts.verify.values.members import Members
+from sglang_contracts.verify.values.plugin_index import PluginIndex
+from sglang_contracts.verify.values.value import (
+    ClassRef,
+    FunctionRef,
+    OwnClassRef,
+    OwnFunctionRef,
+    OwnObject,
+    Place,
+)
 
 _COMPREHENDED = re.compile(r"\{(\w+): .* for \1 in (\w+)\}\Z", re.DOTALL)
 _LASTING = frozenset(
-    {
-        "always",
-        "and",
-        "compare",
-        "found",
-        "has",
-        "has-named",
-        "never",
-        "not",
-        "or",
-        "own",
-        "probe",
-        "registered",
-        "select",
-        "takes",
-        "tried",
-        "truth",
-        "went",
-    }
+    {Always, And, Compare, Found, Has, HasNamed, Never, Not, Or, PluginName, Probe, Registered}
+    | {Select, Takes, Tried, Truth, Went}
 )
 """Operations whose truth a release decides: an attribute that keeps one is an answer kept."""
 
 
-class Asked(Members):
+class FeatureQuestions:
     """Answers to what is asked without failing; None where that cannot be told."""
+
+    def __init__(self, index: PluginIndex, lens: Lens, members: Members, ask: Ask) -> None:
+        self.index = index
+        self.files = index.files
+        self.lens = lens
+        self.members = members
+        self.ask = ask
 
     def takes(self, index: int, function: int, name: str) -> bool | None:
         """Whether a function of the release, or of the plugin, has a parameter of that name."""
-        value = self.value(index, function)
+        value = self.ask.value(index, function)
         if len(value.alternatives) != 1:
             return None
-        match value.alternatives[0]:
-            case ("function", symbol, _) if isinstance(symbol.node, Recorded):
-                return any(each.name == name for each in symbol.node.parameters)
-            case ("class", symbol):
-                constructor = self.lens.constructor(symbol)
-                if constructor is None or self.lens.is_open(symbol):
-                    return None
-                return any(each.name == name for each in constructor.parameters)
-            case ("own-func", file, number, _):
-                own = self.files[file].functions[number].parameters
-                return any(each.name == name for each in own)
+        each = value.alternatives[0]
+        if type(each) is FunctionRef and isinstance(each.symbol.node, Recorded):
+            return any(own.name == name for own in each.symbol.node.parameters)
+        if type(each) is ClassRef:
+            constructor = self.lens.constructor(each.symbol)
+            if constructor is None or self.lens.is_open(each.symbol):
+                return None
+            return any(own.name == name for own in constructor.parameters)
+        if type(each) is OwnFunctionRef:
+            parameters = self.files[each.file].functions[each.function].parameters
+            return any(own.name == name for own in parameters)
         return None
 
     def module_found(self, text: str) -> bool | None:
@@ -64,10 +86,10 @@ class Asked(Members):
     def table(self, index: int, node: Node) -> Symbol | None:
         """The table of the release that a node is: a value with keys."""
         symbol: Symbol | None = None
-        if node[0] == "import" and node[2]:
-            symbol = self.lens.find(node[1], node[2])
-        elif node[0] == "attr":
-            look = self.look(self.value(index, node[1]), node[2])
+        if type(node) is Import and node.name:
+            symbol = self.lens.find(node.module, node.name)
+        elif type(node) is Attr:
+            look = self.members.look(self.ask.value(index, node.base), node.name)
             symbol = look.found[0] if len(look.found) == 1 else None
         return symbol if symbol and isinstance(symbol.node, (RecordedValue, Attribute)) else None
 
@@ -104,16 +126,16 @@ class Asked(Members):
             return set()
         return set(self.lens.registrations(functions[0]))
 
-    def kept_answers(self, index: int, base: int, name: str) -> list[tuple[int, int]]:
+    def kept_answers(self, index: int, base: int, name: str) -> list[Place]:
         """Where an object of the plugin's own keeps an answer: (file, node) of each assignment.
 
         Empty unless one of them is an answer: what is only ever None here may be set elsewhere.
         """
-        value = self.value(index, base)
-        owner = value.alternatives[0] if len(value.alternatives) == 1 else ("",)
-        if owner[0] not in ("own-object", "own-class"):
+        value = self.ask.value(index, base)
+        owner = value.alternatives[0] if len(value.alternatives) == 1 else None
+        if not isinstance(owner, (OwnObject, OwnClassRef)):
             return []
-        _, file, qual = owner
+        file, qual = owner.file, owner.qual
         for _ in range(8):
             record = self.files[file].classes.get(qual)
             if record is None or record.open:
@@ -121,7 +143,7 @@ class Asked(Members):
             if name in record.attributes:
                 held = [(file, node) for node in record.attributes[name]]
                 return held if any(self.lasting(*each) for each in held) else []
-            owns = [own for base in record.bases if (own := self.own_class(file, base))]
+            owns = [own for base in record.bases if (own := self.index.own_class(file, base))]
             if len(owns) != 1:
                 return []
             file, qual = owns[0]
@@ -129,4 +151,4 @@ class Asked(Members):
 
     def lasting(self, index: int, node: int) -> bool:
         """Whether a node is an answer to a question."""
-        return self.files[index].nodes[node][0] in _LASTING
+        return type(self.files[index].nodes[node]) in _LASTING

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 from sglang_contracts.surface.symbol import Symbol
-from sglang_contracts.verify.values.value import Value
+from sglang_contracts.verify.values.value import (
+    NONE,
+    Alternative,
+    Builtin,
+    DictValue,
+    ListValue,
+    ObjectOf,
+    TupleValue,
+    Value,
+)
 
 _TEXT = frozenset({"str"})
 _NUMBERS = frozenset({"int", "float", "bool", "true", "false"})
 _PLAIN = _TEXT | _NUMBERS | {"number", "list", "dict", "tuple"}
 """Kinds of builtin values; ``number`` is whatever an operator makes, of texts as well."""
+_SCALARS = frozenset({"int", "float", "str", "bool"})
+_SHOWN = frozenset({Builtin, ListValue, DictValue, TupleValue})
 
 
-def _apart(given: set[object], wanted: set[object]) -> bool:
+def _apart(given: AbstractSet[str], wanted: AbstractSet[str]) -> bool:
     """Whether a text is given for a number, or a number for a text."""
     wanted = wanted - {"None"}
     return bool(given and wanted) and (
@@ -22,7 +34,7 @@ def _apart(given: set[object], wanted: set[object]) -> bool:
 
 
 def contradicts(
-    value: Value, wanted: Sequence[tuple[object, ...]], record: Callable[[Symbol], bool]
+    value: Value, wanted: Sequence[Alternative], record: Callable[[Symbol], bool]
 ) -> bool:
     """Whether a literal is given for a record, a record for a scalar, or a text for a number.
 
@@ -33,20 +45,18 @@ def contradicts(
     """
     if not wanted:
         return False
-    literals = [
-        each for each in value.alternatives if each[0] in ("literal", "list", "dict", "tuple")
-    ]
-    if len(literals) == len(value.alternatives) and ("literal", "None") not in literals:
-        if not all(each[0] != "literal" or each[1] in _PLAIN for each in literals):
+    given = value.alternatives
+    if all(type(each) in _SHOWN for each in given) and NONE not in given:
+        plain = {each.kind for each in given if type(each) is Builtin}
+        if not plain <= _PLAIN:
             return False
-        if all(each[0] == "literal" for each in (*literals, *wanted)):
-            return _apart({each[1] for each in literals}, {each[1] for each in wanted})
-        return all(each[0] == "object" and record(each[1]) for each in wanted)  # type: ignore[arg-type]
-    if all(each[0] == "object" for each in value.alternatives):
+        wanted_kinds = {each.kind for each in wanted if type(each) is Builtin}
+        if all(type(each) is Builtin for each in (*given, *wanted)):
+            return _apart(plain, wanted_kinds)
+        return all(type(each) is ObjectOf and record(each.symbol) for each in wanted)
+    if all(type(each) is ObjectOf for each in given):
         # what is merely annotated as a record may hold anything; what is made here may not
-        if not all(each[2] and record(each[1]) for each in value.alternatives):
+        if not all(type(each) is ObjectOf and each.exact and record(each.symbol) for each in given):
             return False
-        return all(
-            each[0] == "literal" and each[1] in ("int", "float", "str", "bool") for each in wanted
-        )
+        return all(type(each) is Builtin and each.kind in _SCALARS for each in wanted)
     return False

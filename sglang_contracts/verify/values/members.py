@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sglang_contracts.surface.model import Function as Recorded
-from sglang_contracts.surface.model import (
-    Kind,
-    Role,
-)
+from sglang_contracts.surface.model import Kind, Role
 from sglang_contracts.surface.symbol import Symbol
-from sglang_contracts.verify.values.annotations import Types
+from sglang_contracts.verify.answers.lens import Lens
+from sglang_contracts.verify.values.annotations import Annotations
+from sglang_contracts.verify.values.ask import Ask
+from sglang_contracts.verify.values.plugin_index import PluginIndex
 from sglang_contracts.verify.values.value import (
     NOTHING,
     Alternative,
+    ClassRef,
+    FunctionRef,
     Look,
-    Node,
+    ModuleRef,
+    ObjectOf,
+    OwnClassRef,
+    OwnFunctionRef,
+    OwnModuleRef,
+    OwnObject,
+    OwnSuper,
+    Place,
     Value,
     is_weak,
+    one,
+    union,
 )
 
 _ANCESTORS = 100
@@ -23,10 +36,38 @@ _ANCESTORS = 100
 _SPECIAL = frozenset({"name", "value", "_name_", "_value_", "__members__", "mro"})
 
 
-class Members(Types):
-    """Objects by name, and attributes of values."""
+class Members:
+    """Objects by name, and attributes of values, in the present release of a lens.
 
-    def known(self, name: str, node: Node | None) -> Value:
+    Args:
+        index: The plugin.
+        lens: The releases.
+        annotations: What types of the release mean.
+        ask: The evaluator.
+        known_as: Conventional name → spellings of classes.
+        distinctive: Attribute whose name alone tells what is meant → spellings of its class.
+    """
+
+    def __init__(
+        self,
+        index: PluginIndex,
+        lens: Lens,
+        annotations: Annotations,
+        ask: Ask,
+        known_as: Mapping[str, Sequence[str]],
+        distinctive: Mapping[str, Sequence[str]],
+    ) -> None:
+        self.index = index
+        self.files = index.files
+        self.lens = lens
+        self.annotations = annotations
+        self.ask = ask
+        self.known_as = known_as
+        self.distinctive = distinctive
+        self._searched: dict[tuple[int, str, str, bool], Look | None] = {}
+        """Own classes looked through in the search at hand."""
+
+    def known(self, name: str, node: Place | None) -> Value:
         """An object by the name it goes by; unknown for names nobody has said anything of."""
         spellings = self.known_as.get(name)
         if not spellings:
@@ -41,7 +82,7 @@ class Members(Types):
         if is_weak(name):
             if node is None:
                 return NOTHING
-            attributes = self.attributes.get(node, set())
+            attributes = self.index.attributes.get(node, set())
             telling = any(each.count("_") >= 2 for each in attributes)
             candidates = [
                 symbol
@@ -52,7 +93,7 @@ class Members(Types):
                     and any(self.lens.member(symbol, each) is not None for each in attributes)
                 )
             ]
-        return Value(tuple(("object", each, False) for each in candidates), name)
+        return Value(tuple(ObjectOf(each, False) for each in candidates), name)
 
     def by_class_name(self, name: str) -> Value:
         """``radix_cache`` is a ``RadixCache``, where exactly one class has that name."""
@@ -70,14 +111,14 @@ class Members(Types):
         symbol = self.lens.top(places[0], title)
         if symbol is None or symbol.kind != "class":
             return NOTHING
-        return Value((("object", symbol, False),), name)
+        return Value((ObjectOf(symbol, False),), name)
 
     def by_attribute(self, name: str) -> Value:
         """An object of which nothing is known but that an attribute of a telling name is read."""
         for spelling in self.distinctive.get(name, ()):
             symbol = self.lens.parse(spelling)
             if symbol is not None and symbol.kind == "class":
-                return Value((("object", symbol, False),), name)
+                return Value((ObjectOf(symbol, False),), name)
         return NOTHING
 
     def look(self, value: Value, name: str) -> Look:
@@ -100,40 +141,51 @@ class Members(Types):
             lost = []
         if value.named and any(self.beside(each, name) for each in lost):
             lost = []
-        result = self.union(values) if values and not unknown else NOTHING
+        result = union(values) if values and not unknown else NOTHING
         return Look(
             Value(result.alternatives, result.named or value.named), tuple(found), tuple(lost)
         )
 
     def _look(self, each: Alternative, name: str) -> Look | None:
         """One alternative; None where nothing can be said."""
-        lens = self.lens
-        match each:
-            case ("module", module):
-                symbol = lens.top(module, name)
-                if symbol is not None and not self.dangling(module, name):
-                    return Look(Value(self.of_symbol(symbol)), (symbol,))
-                owner = Symbol(module, "", "module", lens.module(module))
-                if not lens.covers(f"{module}.{name}") or lens.is_open(owner):
-                    return None
-                return Look(NOTHING, (), (owner,))
-            case ("class", symbol):
-                return self._class_member(symbol, name)
-            case ("object", symbol, exact):
-                return lens.once(
-                    ("object-member", symbol, name, exact),
-                    lambda: self._object_member(symbol, name, exact),
-                )
-            case ("own-object", file, qual):
-                return self._own_member(file, qual, name, instance=True)
-            case ("own-class", file, qual):
-                return self._own_member(file, qual, name, instance=False)
-            case ("super", file, qual):
-                return self._own_bases(file, qual, name, instance=True)
-            case ("own-module", module):
-                value = self.own_member(module, name)
-                return Look(value, ()) if value.alternatives else None
+        if type(each) is ObjectOf:
+            symbol, exact = each.symbol, each.exact
+            return self.lens.once(
+                ("object-member", symbol, name, exact),
+                lambda: self._object_member(symbol, name, exact),
+            )
+        if type(each) is OwnObject:
+            return self._own_member(each.file, each.qual, name, instance=True)
+        if type(each) is ModuleRef:
+            return self._module_member(each.name, name)
+        if type(each) is ClassRef:
+            return self._class_member(each.symbol, name)
+        if type(each) is OwnClassRef:
+            return self._own_member(each.file, each.qual, name, instance=False)
+        if type(each) is OwnSuper:
+            return self._own_bases(each.file, each.qual, name, instance=True)
+        if type(each) is OwnModuleRef:
+            value = self.ask.own_member(each.name, name)
+            return Look(value) if value.alternatives else None
         return None
+
+    def _module_member(self, module: str, name: str) -> Look | None:
+        symbol = self.lens.top(module, name)
+        if symbol is not None and not self.dangling(module, name):
+            return Look(Value(self.annotations.of_symbol(symbol)), (symbol,))
+        owner = Symbol(module, "", "module", self.lens.module(module))
+        if not self.lens.covers(f"{module}.{name}") or self.lens.is_open(owner):
+            return None
+        return Look(NOTHING, (), (owner,))
+
+    def resolve(self, text: str) -> Symbol | None:
+        """What a dotted string names."""
+        module, colon, qual = text.partition(":")
+        if colon:
+            # the module part may itself end in a class
+            found = self.lens.find(module, qual)
+            return found if found is not None else self.lens.parse(f"{module}.{qual}")
+        return self.lens.parse(text)
 
     def dangling(self, module: str, name: str) -> bool:
         """Whether a module imports a name, unconditionally, from where it is not."""
@@ -154,8 +206,8 @@ class Members(Types):
             if isinstance(node, Recorded):
                 if found.kind == "property":
                     return Look(NOTHING, (found,))
-                return Look(Value((("function", found, bool(node.role & Role.CLASS)),)), (found,))
-            return Look(self.member_value(found, name), (found,))
+                return Look(one(FunctionRef(found, bool(node.role & Role.CLASS))), (found,))
+            return Look(self.annotations.member_value(found, name), (found,))
         if name == "__init__":
             return Look(NOTHING, (symbol,))
         if self.closed(symbol, name) and not self.registered(symbol, name):
@@ -173,7 +225,7 @@ class Members(Types):
     def _object_member(self, symbol: Symbol, name: str, exact: bool | None) -> Look | None:
         found = self.lens.member(symbol, name)
         if found is not None:
-            return Look(self.member_value(found, name), (found,))
+            return Look(self.annotations.member_value(found, name), (found,))
         if not self.closed(symbol, name) or (not exact and self.in_subclass(symbol, name)):
             return None
         if exact is None and self.beside(symbol, name):
@@ -207,18 +259,17 @@ class Members(Types):
             number = record.methods[name]
             method = self.files[file].functions[number]
             if method.kind == "property":
-                return Look(self.own_returned(file, number) if instance else NOTHING)
+                return Look(self.ask.own_returned(file, number) if instance else NOTHING)
             bound = (instance and method.kind != "static") or method.kind == "class"
-            return Look(Value((("own-func", file, number, bound),)))
+            return Look(one(OwnFunctionRef(file, number, bound)))
         if name in record.declared:
-            declared = self.value(file, record.declared[name])
+            declared = self.ask.value(file, record.declared[name])
             if declared.alternatives:
                 return Look(declared)
         if name in record.attributes:
-            none = (("literal", "None"),)
-            values = [self.value(file, node) for node in record.attributes[name]]
-            kept = [value for value in values if value.alternatives != none]
-            return Look(self.union(kept) if kept else NOTHING)
+            values = [self.ask.value(file, node) for node in record.attributes[name]]
+            kept = [value for value in values if not value.is_none()]
+            return Look(union(kept) if kept else NOTHING)
         return self._own_bases(file, qual, name, instance)
 
     def _own_bases(self, file: int, qual: str, name: str, instance: bool) -> Look | None:
@@ -242,26 +293,26 @@ class Members(Types):
         lost: list[Symbol] = []
         unknown = record.open or record.decorated
         at, bases = file, record.bases or record.selves[:1]
-        host = None if bases else self.host(file, qual)
+        host = None if bases else self.index.host(file, qual)
         if host is not None:
-            at, bases = host[0], self.bases_behind(host, (file, qual))
+            at, bases = host[0], self.index.bases_behind(host, (file, qual))
             unknown = unknown or not self._plain(host, (file, qual), name)
         for base in bases:
-            value = self.value(at, base)
+            value = self.ask.value(at, base)
             if len(value.alternatives) != 1:
                 unknown = True
                 continue
             each = value.alternatives[0]
-            if each[0] == "object" and instance:
-                look = self._object_member(each[1], name, False)
-            elif each[0] == "class":
+            if type(each) is ObjectOf and instance:
+                look = self._object_member(each.symbol, name, False)
+            elif type(each) is ClassRef:
                 look = (
-                    self._object_member(each[1], name, True)
+                    self._object_member(each.symbol, name, True)
                     if instance
-                    else self._class_member(each[1], name)
+                    else self._class_member(each.symbol, name)
                 )
-            elif each[0] == "own-class" and (each[1], each[2]) != (file, qual):
-                look = self._own_member(each[1], each[2], name, instance)
+            elif type(each) is OwnClassRef and each != OwnClassRef(file, qual):
+                look = self._own_member(each.file, each.qual, name, instance)
             else:
                 look = None
             if look is None:
@@ -277,7 +328,7 @@ class Members(Types):
     def _plain(self, host: tuple[int, str], mixin: tuple[int, str], name: str) -> bool:
         """Whether a class adds nothing of a name to what stands behind a mixin of its own."""
         record = self.files[host[0]].classes[host[1]]
-        before = len(record.bases) - len(self.bases_behind(host, mixin)) - 1
+        before = len(record.bases) - len(self.index.bases_behind(host, mixin)) - 1
         return not (
             before
             or record.open
@@ -295,19 +346,19 @@ class Members(Types):
         found: list[Symbol] = []
         complete = not record.open
         at, bases = file, record.bases
-        host = None if bases else self.host(file, qual)
+        host = None if bases else self.index.host(file, qual)
         if host is not None:
-            at, bases = host[0], self.bases_behind(host, (file, qual))
+            at, bases = host[0], self.index.bases_behind(host, (file, qual))
         for base in bases:
-            value = self.value(at, base)
+            value = self.ask.value(at, base)
             if len(value.alternatives) != 1:
                 complete = False
                 continue
             each = value.alternatives[0]
-            if each[0] == "class":
-                found.append(each[1])
-            elif each[0] == "own-class":
-                inner, whole = self.upstream_bases(each[1], each[2], depth + 1)
+            if type(each) is ClassRef:
+                found.append(each.symbol)
+            elif type(each) is OwnClassRef:
+                inner, whole = self.upstream_bases(each.file, each.qual, depth + 1)
                 found += inner
                 complete = complete and whole
             else:

@@ -14,6 +14,7 @@ from sglang_contracts.surface.model import Attribute
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.values.evaluator import Evaluator
 from sglang_contracts.verify.values.signature_fit import Shape, shape
+from sglang_contracts.verify.values.value import ObjectOf
 
 _CHOSEN = re.compile(r"([A-Za-z_]\w*)\([^()]*\)\(")
 """An object of a class that a function chooses: ``get_moe_impl_class(quant_config)(…)``."""
@@ -94,7 +95,11 @@ class Instances:
 
     def _classes(self, module: str, text: str) -> list[Symbol]:
         """The classes of the objects that an expression may make."""
-        return [each[1] for each in self.evaluator.made(module, text) if each[0] == "object"]
+        return [
+            each.symbol
+            for each in self.evaluator.annotations.made(module, text)
+            if type(each) is ObjectOf
+        ]
 
     def _held(self, module: str, name: str, owner: Symbol) -> bool:
         """Whether all classes of a module that call their attribute may hold such an object there.

@@ -1,54 +1,38 @@
-"""What links the parts of a plugin: no release changes it."""
+"""Where a plugin makes and uses what: names, functions, call sites, and what replaces what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    Foreign,
+    Known,
+    Literal,
+    LocalClass,
+    LocalFunction,
+    Partial,
+    PluginName,
+    Self,
+    Unknown,
+    Wrapped,
+)
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.plugin.plugin import Plugin
-from sglang_contracts.surface.symbol import Symbol
-from sglang_contracts.verify.answers.lens import Lens
-from sglang_contracts.verify.answers.memory import Underway
-from sglang_contracts.verify.values.value import (
-    Look,
-    Node,
-    Value,
-)
+from sglang_contracts.verify.values.value import Place
+
+_FURTHEST = 8
+"""Steps that are followed from a name to where it is made."""
 
 
-class Links:
-    """What belongs together in a plugin: names, functions, call sites, stand-ins.
+class PluginIndex:
+    """Answers where a plugin makes and uses what; built once, from what extraction found."""
 
-    Args:
-        plugin: What extraction found.
-        lens: The releases.
-        known_as: Conventional name → spellings of classes.
-        distinctive: Attribute whose name alone tells what is meant → spellings of its class.
-    """
-
-    def __init__(
-        self,
-        plugin: Plugin,
-        lens: Lens,
-        known_as: Mapping[str, Sequence[str]],
-        distinctive: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:
+    def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
-        self.lens = lens
-        self.known_as = known_as
-        self.distinctive = distinctive or {}
         self.files = plugin.files
-        self.underway = Underway()
-        """Values being worked out."""
-        self._asking: dict[tuple[int, int, str], int] = {}
-        """Attributes whose truth is being worked out, with the place of the value that asked."""
-        self._returning: dict[str, int] = {}
-        """Functions whose result is being worked out, with the place of who asked first."""
         self._derives: dict[tuple[int, str], bool] = {}
         self._bases: set[tuple[int, str]] | None = None
         self._hosts: dict[tuple[int, str], list[tuple[int, str]]] | None = None
-        self._searched: dict[tuple[int, str, str, bool], Look | None] = {}
         self.modules: dict[str, int] = {}
         root = plugin.path.rstrip("/").rsplit("/", 1)[-1]
         for index, file in enumerate(self.files):
@@ -63,19 +47,20 @@ class Links:
             for end in range(1, len(parts))
         }
         self.bindings: dict[tuple[int, int], list[tuple[int, int, str]]] = {}
-        self.sites: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
-        """File, function and position of a parameter → file and node of what calls give for it."""
-        self.attributes: dict[Node, set[str]] = {}
+        """Own function (file, number) → what it is put in place of: file, node, kind of hook."""
+        self.sites: dict[tuple[int, int, int], list[Place]] = {}
+        """File, function and position of a parameter → what calls give for it."""
+        self.attributes: dict[Place, set[str]] = {}
+        """A node → names of the attributes that are read or written on it."""
         self.attempts: dict[tuple[int, int], list[int]] = {}
+        """File and number of a ``try`` → numbers of the uses in its body."""
         self._link()
-        self.status_of: Any = None
-        """Set by the checker: the status of a use (for ``try`` bodies)."""
 
     def _link(self) -> None:
         for index, file in enumerate(self.files):
             for node in file.nodes:
-                if node[0] == "attr" and not node[2].startswith("__"):
-                    self.attributes.setdefault((index, node[1]), set()).add(node[2])
+                if type(node) is Attr and not node.name.startswith("__"):
+                    self.attributes.setdefault((index, node.base), set()).add(node.name)
             for function, target, kind in file.bindings:
                 found = self.own_function(index, function)
                 if found is not None:
@@ -84,10 +69,7 @@ class Links:
                 if use.kind is UseKind.CALL:
                     self._site(index, file, use)
                 elif use.kind is UseKind.WRITE and use.value:
-                    found = self.own_function(index, use.value)
-                    base = file.nodes[file.nodes[use.node][1]]
-                    if found is not None and base[0] not in ("self", "ownclass", "known"):
-                        self.bindings.setdefault(found, []).append((index, use.node, "replace"))
+                    self._written(index, file, use)
                 guard = use.guard
                 seen = set()
                 while guard:
@@ -97,58 +79,61 @@ class Links:
                         self.attempts.setdefault((index, record.condition), []).append(number)
                     guard = record.parent
 
+    def _written(self, index: int, file: File, use: Use) -> None:
+        """A function that is assigned to an attribute takes the place of what was there."""
+        found = self.own_function(index, use.value)
+        written = file.nodes[use.node]
+        if found is None or type(written) is not Attr:
+            return
+        if not isinstance(file.nodes[written.base], (Self, LocalClass, Known)):
+            self.bindings.setdefault(found, []).append((index, use.node, "replace"))
+
     def _site(self, index: int, file: File, use: Use) -> None:
         node = file.nodes[use.node]
-        if node[0] not in ("call", "partial"):
+        if not isinstance(node, (Call, Partial)):
             return
-        callee = file.nodes[node[1]]
-        found: tuple[int, int] | None = None
+        callee = file.nodes[node.callee]
+        held = file.nodes[callee.base] if type(callee) is Attr else None
         skip = 0
-        if callee[0] == "attr" and file.nodes[callee[1]][0] == "self":
-            qual = file.nodes[callee[1]][1]
-            method = self._own_method(index, qual, callee[2])
-            if method is not None:
-                found = method
-                record = self.files[found[0]].functions[found[1]]
-                skip = 0 if record.kind == "static" else 1
-        elif callee[0] == "attr" and file.nodes[callee[1]][0] == "ownclass":
-            found = self._own_method(index, file.nodes[callee[1]][1], callee[2])
+        if type(callee) is Attr and isinstance(held, (Self, LocalClass)):
+            found = self.own_method(index, held.qual, callee.name)
             if found is not None:
-                skip = int(self.files[found[0]].functions[found[1]].kind == "class")
+                kind = self.files[found[0]].functions[found[1]].kind
+                skip = int(kind != "static" if type(held) is Self else kind == "class")
         else:
-            found = self.own_function(index, node[1])
+            found = self.own_function(index, node.callee)
         if found is None:
             return
-        form = file.forms[node[2]]
+        form = file.forms[node.form]
         record = self.files[found[0]].functions[found[1]]
         names = [each.name for each in record.parameters]
         for position, value in enumerate(form.positional):
             self.sites.setdefault((*found, position + skip), []).append((index, value))
         for keyword, value in form.keywords.items():
             if keyword in names:
-                place = names.index(keyword)
-                self.sites.setdefault((*found, place), []).append((index, value))
+                self.sites.setdefault((*found, names.index(keyword)), []).append((index, value))
 
-    def _own_method(
+    def own_method(
         self, index: int, qual: str, name: str, depth: int = 0
     ) -> tuple[int, int] | None:
+        """The function of the plugin that an own class has by a name, itself or from own bases."""
         record = self.files[index].classes.get(qual)
-        if record is None or depth > 8:
+        if record is None or depth > _FURTHEST:
             return None
         if name in record.methods:
             return index, record.methods[name]
         for base in record.bases:
             found = self.own_class(index, base)
             if found is not None:
-                method = self._own_method(found[0], found[1], name, depth + 1)
+                method = self.own_method(found[0], found[1], name, depth + 1)
                 if method is not None:
                     return method
         return None
 
-    def own_name(self, module: str, name: str, depth: int = 0) -> tuple[int, int] | None:
-        """Where a module of the plugin binds a name: file and node."""
+    def own_name(self, module: str, name: str, depth: int = 0) -> Place | None:
+        """Where a module of the plugin binds a name."""
         index = self.modules.get(module)
-        if index is None or depth > 8:
+        if index is None or depth > _FURTHEST:
             return None
         node = self.files[index].names.get(name)
         if node is not None:
@@ -160,35 +145,51 @@ class Links:
                     return found
         return None
 
-    def _follow(self, index: int, node: int, depth: int = 0) -> tuple[int, int]:
+    def named(self, node: PluginName) -> Place | None:
+        """Where the plugin binds what one of its files takes from another; None for a module."""
+        return self.own_name(node.module, node.name) if node.name else None
+
+    def _follow(self, index: int, node: int, depth: int = 0) -> Place:
         """Through imports of the plugin's own, to where a value is made."""
         held = self.files[index].nodes[node]
-        if held[0] == "own" and held[2] and depth < 8:
-            found = self.own_name(held[1], held[2])
+        if depth >= _FURTHEST:
+            return index, node
+        if type(held) is PluginName:
+            found = self.named(held)
             if found is not None:
                 return self._follow(found[0], found[1], depth + 1)
-        if held[0] == "wrapped" and depth < 8:
-            return self._follow(index, held[2], depth + 1)
-        if held[0] == "call" and depth < 8:  # a wrapper that returns an inner function
-            callee = self._follow(index, held[1], depth + 1)
-            inner = self.files[callee[0]].nodes[callee[1]]
-            if inner[0] == "ownfunc":
-                record = self.files[callee[0]].functions[inner[1]]
+        elif type(held) is Wrapped:
+            return self._follow(index, held.value, depth + 1)
+        elif type(held) is Call:  # a wrapper that returns an inner function
+            at, callee = self._follow(index, held.callee, depth + 1)
+            inner = self.files[at].nodes[callee]
+            if type(inner) is LocalFunction:
+                record = self.files[at].functions[inner.function]
                 if len(record.returns) == 1:
-                    return self._follow(callee[0], record.returns[0], depth + 1)
+                    return self._follow(at, record.returns[0], depth + 1)
         return index, node
 
     def own_function(self, index: int, node: int) -> tuple[int, int] | None:
         """The function of the plugin that a node certainly is."""
         index, node = self._follow(index, node)
         held = self.files[index].nodes[node]
-        return (index, int(held[1])) if held[0] == "ownfunc" else None
+        return (index, held.function) if type(held) is LocalFunction else None
 
     def own_class(self, index: int, node: int) -> tuple[int, str] | None:
         """The class of the plugin that a node certainly is."""
         index, node = self._follow(index, node)
         held = self.files[index].nodes[node]
-        return (index, str(held[1])) if held[0] == "ownclass" else None
+        return (index, held.qual) if type(held) is LocalClass else None
+
+    def own_called(self, index: int, node: int) -> tuple[int, int] | None:
+        """The method of the plugin that ``self.method()`` calls."""
+        held = self.files[index].nodes[node]
+        if type(held) is not Attr:
+            return None
+        base = self.files[index].nodes[held.base]
+        if not isinstance(base, (Self, LocalClass)):
+            return None
+        return self.own_method(index, base.qual, held.name)
 
     def is_base(self, index: int, qual: str) -> bool:
         """Whether another class of the plugin derives from one: an object may be of that."""
@@ -256,32 +257,10 @@ class Links:
         for base in record.bases if record is not None else ():
             at, node = self._follow(index, base)
             held = self.files[at].nodes[node]
-            if held[0] == "ownclass":
-                if self.may_derive(at, held[1]):
+            if type(held) is LocalClass:
+                if self.may_derive(at, held.qual):
                     return True
-            elif held[0] not in ("unknown", "foreign", "literal"):
+            elif not isinstance(held, (Unknown, Foreign, Literal)):
                 return True
         host = self.host(index, qual)
         return host is not None and self.may_derive(*host)
-
-    # -- what the classes above add ----------------------------------------------------------------
-
-    def value(self, index: int, node: int) -> Value:
-        """What a node is in the present release."""
-        raise NotImplementedError
-
-    def union(self, values: Sequence[Value]) -> Value:
-        """One of several; unknown if one is."""
-        raise NotImplementedError
-
-    def own_member(self, module: str, name: str) -> Value:
-        """A name of one of the plugin's modules."""
-        raise NotImplementedError
-
-    def own_returned(self, file: int, number: int) -> Value:
-        """What a call of a function of the plugin gives."""
-        raise NotImplementedError
-
-    def returned(self, symbol: Symbol) -> Value:
-        """What a call of a function of the release gives."""
-        raise NotImplementedError

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sglang_contracts.plugin.ir.nodes import Attr, LocalClass, Self, Super
 from sglang_contracts.plugin.ir.records import File
 from sglang_contracts.surface.model import Class, Function, Role
 from sglang_contracts.surface.symbol import Symbol
@@ -116,7 +117,7 @@ class Entered:
         replaced.update(record.methods)
         mentioned.update(self._called(file, qual))
         for base in record.bases:
-            own = self.evaluator.own_class(index, base)
+            own = self.evaluator.index.own_class(index, base)
             if own is not None:
                 self._collect(own[0], own[1], replaced, mentioned, depth + 1)
 
@@ -127,16 +128,17 @@ class Entered:
         holders = {
             number
             for number, node in enumerate(file.nodes)
-            if node[0] in ("super", "self", "ownclass") and node[1] == qual
+            if isinstance(node, (Super, Self, LocalClass)) and node.qual == qual
         }
         # a base called by its own name, ``Base.method(self)``, counts as well
         holders.update(record.bases)
         return {
-            node[2]
+            node.name
             for node in file.nodes
-            if node[0] == "attr"
-            and node[1] in holders
+            if type(node) is Attr
+            and node.base in holders
             and (
-                file.nodes[node[1]][0] not in ("self", "ownclass") or node[2] not in record.methods
+                node.name not in record.methods
+                or not isinstance(file.nodes[node.base], (Self, LocalClass))
             )
         }

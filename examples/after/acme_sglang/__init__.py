@@ -1,0 +1,1 @@
+"""An attention backend for Acme accelerators."""

@@ -18,6 +18,7 @@ from sglang_contracts.suite.collected import Collected, collected
 from sglang_contracts.suite.engine import run_check
 from sglang_contracts.suite.pytest_plugin import EXAMPLE, is_check
 from sglang_contracts.suite.registry import Check
+from sglang_contracts.suite.served import filled
 from sglang_contracts.suite.session import (
     Session,
     load_plugin,
@@ -25,7 +26,7 @@ from sglang_contracts.suite.session import (
     start_sglang,
     with_parts,
 )
-from sglang_contracts.suite.subject import Subject, filled
+from sglang_contracts.suite.subject import Subject
 
 
 def _option(config: pytest.Config, name: str, default: Any) -> Any:
@@ -55,7 +56,7 @@ def _started(request: pytest.FixtureRequest) -> Session:
     subject = load_plugin(name, file) if name else _from_fixtures(request)
     stand_in(subject)
     release, kind = start_sglang(wanted)
-    subject = with_parts(filled(subject), sglang=kind, config=place)
+    subject = with_parts(filled(subject, release), sglang=kind, config=place)
     session = Session(subject, release, kind)
     mutant = _option(config, "--sglang-mutant", "")
     if mutant:

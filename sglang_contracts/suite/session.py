@@ -18,7 +18,8 @@ from sglang_contracts.errors import ContractsError
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.expected import refuse_idle
 from sglang_contracts.suite.profile import PROFILES
-from sglang_contracts.suite.subject import Subject, filled, load_subject
+from sglang_contracts.suite.served import filled, renewed
+from sglang_contracts.suite.subject import Subject, load_subject
 
 FAKE = "fake:"
 
@@ -117,7 +118,7 @@ class Session:
                 f"{path.name}: make() must give a Subject, not {type(subject).__name__}",
                 "return dataclasses.replace(reference, …)",
             )
-        subject = with_parts(subject, mutant=path)
+        subject = with_parts(renewed(subject, self.subject, self.release), mutant=path)
         return dataclasses.replace(self, subject=subject)
 
 
@@ -151,7 +152,7 @@ def open_session(plugin: str, sglang: str, config: Path | None = None) -> Sessio
     subject = load_plugin(plugin, config)
     stand_in(subject)
     release, kind = start_sglang(sglang)
-    subject = with_parts(filled(subject), sglang=kind, config=config)
+    subject = with_parts(filled(subject, release), sglang=kind, config=config)
     return Session(subject, release, kind)
 
 

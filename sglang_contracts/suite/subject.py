@@ -238,30 +238,3 @@ def load_subject(name: str, config: Path | None = None) -> Subject:
         register=tuple(load_entry_point(e) for e in (wanted or plugins.values())),
         root=tree if tree is not None else name,
     )
-
-
-def filled(subject: Subject) -> Subject:
-    """The subject with its parts imported: what the capabilities name, else what its platform does.
-
-    SGLang (or its fake) must be importable by now.
-
-    Raises:
-        ContractsError: A name in the capabilities does not resolve.
-    """
-    import dataclasses
-
-    found = subject.capabilities
-    parts: dict[str, Any] = {}
-    for attribute, target, what in (
-        ("make_backend", found.backend, "capability 'backend'"),
-        ("kv_pool", found.kv_pool, "capability 'kv-pool'"),
-        ("allocator", found.allocator, "capability 'allocator'"),
-        ("sampler", found.sampler, "capability 'sampler'"),
-        ("unpack", found.quantization.get("unpack"), "capability 'quantization.unpack'"),
-        ("scales", found.quantization.get("scales"), "capability 'quantization.scales'"),
-        ("linear", found.quantization.get("linear"), "capability 'quantization.linear'"),
-        ("communicator", found.communicator.get("class"), "capability 'communicator.class'"),
-    ):
-        if getattr(subject, attribute) is None and target:
-            parts[attribute] = resolve(target, what)
-    return dataclasses.replace(subject, **parts)

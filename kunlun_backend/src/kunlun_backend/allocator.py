@@ -7,12 +7,12 @@ import logging
 import torch
 from sglang.srt.mem_cache.allocator import PagedTokenToKVPoolAllocator
 
-from kunlun_backend import sdk
+from kunlun_backend import compat, sdk
 
 logger = logging.getLogger(__name__)
 
 
-class KunlunPagedTokenToKVPoolAllocator(PagedTokenToKVPoolAllocator):
+class KunlunPagedTokenToKVPoolAllocator(compat.LegacyAllocatorState, PagedTokenToKVPoolAllocator):
     """Hands out KV slots by pages; also for a page size of 1.
 
     SGLang launches Triton kernels in `alloc_extend` and `alloc_decode` up to 0.5.21; here they are

@@ -107,6 +107,22 @@ class LegacyPlatformHooks:
         return self.get_kv_pool_cls(kind="mha")  # type: ignore[attr-defined,no-any-return]  # the platform's
 
 
+class LegacyAllocatorState:
+    """What SGLang calls to try an allocation and take it back, until 0.5.16.
+
+    Clause `kv-allocator-paged/backup_state`, clause `kv-allocator-paged/restore_state`.
+    """
+
+    def backup_state(self) -> Any:
+        """What `restore_state` needs: the free pages, and which pages are out."""
+        return super().backup_state(), self._out.clone()  # type: ignore[misc,attr-defined]  # the allocator's
+
+    def restore_state(self, state: Any) -> None:
+        """Take back what was allocated since `backup_state`."""
+        super().restore_state(state[0])  # type: ignore[misc]  # the allocator's
+        self._out.copy_(state[1])  # type: ignore[attr-defined]  # the allocator's
+
+
 def capabilities() -> Any:
     """Clause `platform/capabilities`: since 0.5.22 core reads what a platform can do off it."""
     from sglang.srt.platforms import interface
@@ -115,18 +131,20 @@ def capabilities() -> Any:
     return declare and declare(supports_triton=False, graph_capture=False)
 
 
-def keep_triton_away() -> None:
+def triton_hooks() -> dict[str, Any]:
     """Clause `platform/support_triton`: until 0.5.21 a list of names decides who gets Triton.
 
     A backend that is not on the list is taken for one with Triton; so the question is answered
     by a hook. Since 0.5.22 (clause `platform/capabilities`) a capability is asked first.
     """
     from sglang.srt.platforms.interface import SRTPlatform
-    from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
-    if not hasattr(SRTPlatform, "capabilities"):
-        target = "sglang.srt.utils.common.support_triton"
-        HookRegistry.register(target, lambda backend: False, HookType.REPLACE)
+    asked = not hasattr(SRTPlatform, "capabilities")
+    return {"sglang.srt.utils.common.support_triton": _no_triton} if asked else {}
+
+
+def _no_triton(backend: str) -> bool:
+    return False
 
 
 def run_as_cpu_engine() -> None:

@@ -27,15 +27,18 @@ def register_all() -> None:
     if BACKEND_NAME not in ATTENTION_BACKEND_CHOICES:
         add_attention_backend_choices([BACKEND_NAME])
     register_attention_backend(BACKEND_NAME)(_make_backend)
-    compat.keep_triton_away()
-    around = HookType.AROUND
-    target = "sglang.srt.layers.layernorm.RMSNorm.forward_native"
-    HookRegistry.register(target, fused_ops.rms_norm, around)
-    target = "sglang.srt.layers.sampler.top_k_top_p_min_p_sampling_from_probs_torch"
-    HookRegistry.register(target, sampler.draw_for_sglang, around)
+    norms = "sglang.srt.layers.layernorm.RMSNorm.forward_native"
+    draws = "sglang.srt.layers.sampler.top_k_top_p_min_p_sampling_from_probs_torch"
     # Where it is defined: naming the HTTP server itself would import it into every worker.
-    target = "sglang.srt.utils.common.set_uvicorn_logging_configs"
-    HookRegistry.register(target, service.install, HookType.BEFORE)
+    serves = "sglang.srt.utils.common.set_uvicorn_logging_configs"
+    replace, before = HookType.REPLACE, HookType.BEFORE
+    hooks = [(replace, target, hook) for target, hook in compat.triton_hooks().items()]
+    hooks += [(HookType.AROUND, norms, fused_ops.rms_norm)]
+    hooks += [(HookType.AROUND, draws, sampler.draw_for_sglang), (before, serves, service.install)]
     if os.environ.get(communicator.SWITCH):
         target = "sglang.srt.distributed.parallel_state.GroupCoordinator.all_reduce"
-        HookRegistry.register(target, communicator.reduce_for_sglang, around)
+        hooks += [(HookType.AROUND, target, communicator.reduce_for_sglang)]
+    for kind, target, hook in hooks:
+        # A process may run the entry point again: a hook around a hook would run twice.
+        if not any(known is hook for _, known, *_ in HookRegistry._hooks.get(target, ())):
+            HookRegistry.register(target, hook, kind)

@@ -388,9 +388,12 @@ def _restore(context: Context) -> None:
         book.extend({0: 2 * page})
         kept = ask("backup_state", bench.allocator.backup_state)
         book.extend({1: page, 2: page + 1 if cell.page_size < 64 else page})
-        del book.requests[1], book.requests[2]
+        taken_back = book.requests.pop(1) + book.requests.pop(2)
         ask("restore_state", bench.allocator.restore_state, kept)
         book.check_available("after restore_state")
+        if context.subject.capabilities.refuses_double_free:
+            book.give_back(taken_back, 0, 1)
+            book.check_available("after a free of slots that restore_state had taken back")
         book.extend({3: page, 4: page})
         book.check_available("after allocating again")
         for number in (0, 3, 4):

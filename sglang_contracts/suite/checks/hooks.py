@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import logging
 import multiprocessing
 import os
 import pkgutil
-from collections.abc import Iterator
 from typing import Any
 
 from sglang_contracts.live.differences import symbol
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
-from sglang_contracts.suite.violation import Inapplicable, ask, expect
+from sglang_contracts.suite.served import HOOKS, entered
+from sglang_contracts.suite.violation import Inapplicable, expect
 
 _TIMEOUT = 60.0
-_REGISTRY = "sglang.srt.layers.attention.attention_registry:ATTENTION_BACKENDS"
 
 
 def needs_plugins(context: Context) -> None:
@@ -26,33 +24,9 @@ def needs_plugins(context: Context) -> None:
         raise Inapplicable(
             f"SGLang {context.release} loads no general plugins: they start with 0.5.11"
         )
-    if not context.subject.register:
-        raise Inapplicable("the plugin brings no general entry point")
-
-
-@contextlib.contextmanager
-def registered(context: Context) -> Iterator[tuple[Any, Any]]:
-    """Run the general entry points on empty registries, and put back what was there.
-
-    Yields:
-        The hooks that they registered and the attention backends, each by name.
-    """
-    backends = symbol(_REGISTRY)
-    hooks = symbol("sglang.srt.plugins.hook_registry:HookRegistry")
-    kept = dict(backends), {k: list(v) for k, v in hooks._hooks.items()}, set(hooks._patched)
-    hooks._hooks.clear()
-    try:
-        for entry in context.subject.register:
-            ask("a general plugin entry point", entry)
-        yield hooks._hooks, backends
-    finally:
-        backends.clear()
-        backends.update(kept[0])
-        hooks._hooks.clear()
-        for target, entries in kept[1].items():
-            hooks._hooks[target].extend(entries)
-        hooks._patched.clear()
-        hooks._patched.update(kept[2])
+    subject = context.subject
+    if not subject.register and subject.activate is None and subject.platform is None:
+        raise Inapplicable("the plugin brings no entry points: only its backend was handed over")
 
 
 @check(
@@ -64,8 +38,8 @@ def registered(context: Context) -> Iterator[tuple[Any, Any]]:
 )
 def _targets(context: Context) -> None:
     needs_plugins(context)
-    with registered(context) as (hooks, _):
-        targets = list(hooks)
+    with entered(context.subject) as there:
+        targets = list(there.hooks)
     missing = [target for target in targets if _resolved(target) is None]
     expect(
         not missing,
@@ -92,8 +66,8 @@ def _resolved(target: str) -> Any:
 )
 def _fit(context: Context) -> None:
     needs_plugins(context)
-    with registered(context) as (hooks, _):
-        entries = [(t, kind, hook) for t, each in hooks.items() for kind, hook, _ in each]
+    with entered(context.subject) as there:
+        entries = [(t, kind, hook) for t, each in there.hooks.items() for kind, hook, _ in each]
     if not entries:
         raise Inapplicable("the plugin registers no hooks")
     for target, kind, hook in entries:
@@ -124,8 +98,8 @@ def _applied(context: Context) -> None:
     needs_plugins(context)
     if "fork" not in multiprocessing.get_all_start_methods():
         raise Inapplicable("this system cannot fork: hooks would be applied to the suite itself")
-    with registered(context) as (hooks, _):
-        if not hooks:
+    with entered(context.subject) as there:
+        if not there.hooks:
             raise Inapplicable("the plugin registers no hooks")
         left = _left_out()
     expect(
@@ -162,7 +136,7 @@ def _apply(pipe: Any) -> None:
     """In the child: apply, and tell what was not."""
     logging.disable(logging.CRITICAL)
     try:
-        hooks = symbol("sglang.srt.plugins.hook_registry:HookRegistry")
+        hooks = symbol(HOOKS)
         hooks._patched.clear()
         hooks.apply_hooks()
         pipe.send(sorted(set(hooks._hooks) - set(hooks._patched)))

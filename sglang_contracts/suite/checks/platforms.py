@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import inspect
 import os
 import sys
@@ -14,10 +13,10 @@ from sglang_contracts.contract import variant
 from sglang_contracts.live.differences import symbol
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.served import PLATFORM, platform_class
 from sglang_contracts.suite.subject import Subject
 from sglang_contracts.suite.violation import Inapplicable, ask, expect
 
-_INTERFACE = "sglang.srt.platforms.interface:SRTPlatform"
 _EVERY_ENGINE = (
     # What the engine asks of an out-of-tree platform for any dense model. Others whose base is
     # open, too, are asked only with what this suite does not test (latent attention, drafts).
@@ -36,26 +35,6 @@ def _needs_platforms(context: Context) -> None:
         )
     if context.subject.activate is None and context.subject.platform is None:
         raise Inapplicable("the plugin brings no platform")
-
-
-def platform_class(context: Context) -> Any:
-    """The platform's class, as SGLang would find it."""
-    subject = context.subject
-    if subject.platform is not None:
-        return subject.platform
-    assert subject.activate is not None
-    name = ask("the platform's entry point", subject.activate)
-    expect(
-        isinstance(name, str) and "." in name,
-        f"activate() gives {type(name).__name__}, not the dotted name of a class: the plugin takes "
-        "this host for one without its runtime",
-    )
-    return ask(f"importing {name}", _class, name)
-
-
-def _class(name: str) -> Any:
-    module, _, qual = name.rpartition(".")
-    return getattr(importlib.import_module(module), qual)
 
 
 @contextlib.contextmanager
@@ -94,8 +73,8 @@ def without_runtime(subject: Subject) -> Iterator[None]:
 )
 def _activates(context: Context) -> None:
     _needs_platforms(context)
-    found = platform_class(context)
-    base = symbol(_INTERFACE)
+    found = platform_class(context.subject)
+    base = symbol(PLATFORM)
     expect(
         isinstance(found, type) and issubclass(found, base),
         f"{getattr(found, '__name__', found)} is no subclass of SRTPlatform",
@@ -109,11 +88,6 @@ def _activates(context: Context) -> None:
             isinstance(value, str) and bool(value),
             f"the platform's {name} is {type(value).__name__}, not a name",
         )
-    wanted = context.subject.settings.platform
-    expect(
-        not wanted or platform.device_name == wanted,
-        f"the platform calls itself {platform.device_name!r}, its settings say {wanted!r}",
-    )
 
 
 @check(
@@ -140,7 +114,7 @@ def required_hooks(context: Context) -> list[str]:
     """Platform hooks that this release calls and whose base only raises NotImplementedError."""
     from sglang_contracts.surface.model import Role
 
-    module, _, qual = _INTERFACE.partition(":")
+    module, _, qual = PLATFORM.partition(":")
     base = context.surface.find(module, qual)
     members = context.surface.members(base) if base is not None else {}
     found = []
@@ -161,9 +135,9 @@ def required_hooks(context: Context) -> list[str]:
 )
 def _required(context: Context) -> None:
     _needs_platforms(context)
-    found = platform_class(context)
+    found = platform_class(context.subject)
     wanted = required_hooks(context) + left_open(found)
-    base = symbol(_INTERFACE)
+    base = symbol(PLATFORM)
     missing = [
         name
         for name in dict.fromkeys(wanted)
@@ -196,11 +170,11 @@ def left_open(found: Any) -> list[str]:
 )
 def _classes(context: Context) -> None:
     _needs_platforms(context)
-    platform = ask("making the platform", platform_class(context))
+    platform = ask("making the platform", platform_class(context.subject))
     hook = "get_kv_pool_cls" if context.since("0.5.22") else "get_mha_kv_pool_cls"
     options = {"kind": "mha"} if context.since("0.5.22") else {}
     pool_base = symbol("sglang.srt.mem_cache.memory_pool:KVCache")
-    base_hook = getattr(symbol(_INTERFACE), hook, None)
+    base_hook = getattr(symbol(PLATFORM), hook, None)
     if getattr(type(platform), hook, None) is not base_hook:
         pool = ask(f"{hook}()", getattr(platform, hook), **options)
         if pool is not None:
@@ -209,7 +183,7 @@ def _classes(context: Context) -> None:
                 f"{hook}() gives {getattr(pool, '__name__', type(pool).__name__)}, which is no "
                 "KVCache",
             )
-    base_hook = getattr(symbol(_INTERFACE), "get_paged_allocator_cls", None)
+    base_hook = getattr(symbol(PLATFORM), "get_paged_allocator_cls", None)
     if type(platform).get_paged_allocator_cls is not base_hook:
         allocator = ask("get_paged_allocator_cls()", platform.get_paged_allocator_cls)
         expect(
@@ -273,8 +247,8 @@ def _takes(method: Any, parameters: Sequence[str], clause: str) -> None:
 )
 def _answers(context: Context) -> None:
     _needs_platforms(context)
-    platform = ask("making the platform", platform_class(context))
-    base = symbol(_INTERFACE)
+    platform = ask("making the platform", platform_class(context.subject))
+    base = symbol(PLATFORM)
 
     def own(name: str) -> bool:
         return getattr(type(platform), name, None) is not getattr(base, name, None)

@@ -35,6 +35,7 @@ ON_CPU = (
     *("--mem-fraction-static", "0.9"),
     *("--max-total-tokens", "40960"),
     "--disable-cuda-graph",
+    "--sleep-on-idle",  # else its scheduler takes a whole CPU, of the few that there are, waiting
 )
 """Flags of a server without a card."""
 

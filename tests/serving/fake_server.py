@@ -163,6 +163,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/flush_cache":
             with engine.lock:
                 engine.prefixes.clear()
+                engine.leaked = 0  # as SGLang: the pool is set up anew
             self.reply(200, b"flushed", "text/plain")
         elif self.path == "/abort_request":
             engine.aborted.add(json.loads(data)["rid"])

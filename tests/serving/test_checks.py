@@ -60,7 +60,7 @@ def test_a_fault_is_found_by_the_check_that_fits(open_session, fault, check):
 def test_whose_tokens_a_request_got_is_said(open_session):
     found = outcomes(open_session("swapped"), "concurrency.equal-one-by-one")
     message = found["concurrency.equal-one-by-one"].message
-    assert "has the tokens of request" in message
+    assert "it has the token" in message
 
 
 def test_a_token_of_a_run_file_that_falls_differently_though_it_led_is_a_fault(open_session):

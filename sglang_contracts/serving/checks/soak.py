@@ -22,8 +22,11 @@ WARM = 0.25
 GROWTH_BYTES, GROWTH_PART = 64 << 20, 0.02
 """What a server may grow by, as bytes and as a part of what it holds: caches fill, heaps move."""
 
-FEWEST = 80
-"""Requests without which a slope says nothing."""
+FEWEST = 120
+"""Requests without which a slope says nothing: a soak on a slow machine lasts until it has them."""
+
+AT_MOST = 60.0
+"""Seconds that it may last longer for that."""
 
 LONG = 60.0
 """Seconds without which the slope of a latency says nothing: it would be the neighbours'."""
@@ -85,10 +88,14 @@ def _soak(session: Session) -> Run:
     run, stop, lock = Run(), threading.Event(), threading.Lock()
     begin, total = time.monotonic(), session.extent.soak
 
+    def over() -> bool:
+        passed = time.monotonic() - begin
+        return passed >= total and (len(run.requests) >= FEWEST or passed >= total + AT_MOST)
+
     def client(number: int) -> None:
         drawn = random.Random(number)  # noqa: S311 - which prompt comes next
         count = 0
-        while not stop.is_set() and time.monotonic() - begin < total:
+        while not stop.is_set() and not over():
             count += 1
             length, new = drawn.choice((16, 40, 90, 200)), drawn.choice((2, 8, 16))
             head = tokens(drawn.randrange(12), 32) if drawn.random() < 0.5 else ()

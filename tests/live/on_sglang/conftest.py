@@ -35,6 +35,7 @@ RECORD = bool(os.environ.get("SGLANG_CONTRACTS_RECORD"))
 FOLDER = PROJECT / "matrix" / "evidence"
 REGISTER = "kunlun=kunlun_backend.backend:KunlunAttentionBackend"
 serving = pytest.StashKey()
+level_5 = pytest.StashKey()
 
 
 def pytest_addoption(parser):
@@ -47,17 +48,43 @@ def pytest_configure(config):
         raise pytest.UsageError(f"SGLang {installed_release()} is installed, not {wanted}")
     if wanted:
         start(config)  # a whole line: they import while the tests are collected
+        start_servers(config)
 
 
 def pytest_collection_modifyitems(items):
     """Last, those that wait for the engines."""
-    items.sort(key=lambda item: "served" in getattr(item, "fixturenames", ()))
+    late = {"served": 1, "level_five": 2, "defects": 3}
+    items.sort(key=lambda item: max((late.get(n, 0) for n in _fixtures(item)), default=0))
 
 
 def pytest_collection_finish(session):
     """At the latest now that some are known to need the engines."""
-    if any("served" in getattr(item, "fixturenames", ()) for item in session.items):
+    if any("served" in _fixtures(item) for item in session.items):
         start(session.config)
+    if any({"level_five", "defects"} & {*_fixtures(item)} for item in session.items):
+        start_servers(session.config)
+
+
+def _fixtures(item):
+    return getattr(item, "fixturenames", ())
+
+
+def start_servers(config):
+    """Start the servers of level 5 once, where this line has them: the second after the first."""
+    if level_5 in config.stash or config.option.collectonly:
+        return
+    place = Path(__file__).with_name("servers.py")
+    spec = importlib.util.spec_from_file_location("servers_of_level_five", place)
+    servers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(servers)
+    if installed_release() not in servers.RELEASES:
+        config.stash[level_5] = []
+        return
+    pool = ThreadPoolExecutor(1)
+    jobs = [pool.submit(servers.ask_a_server)]
+    if installed_release() == servers.RELEASES[-1]:
+        jobs.append(pool.submit(servers.ask_a_server_with_defects))
+    config.stash[level_5] = jobs
 
 
 def start(config):
@@ -209,3 +236,21 @@ def seen(release, expected, runs):
         evidence.save(found, FOLDER)
         record_further(jobs[0].trace.parents[1], expected.model, release)
     return found
+
+
+@pytest.fixture(scope="session")
+def level_five(request):
+    """The report of level 5 on a server as it is."""
+    jobs = request.config.stash[level_5]
+    if not jobs:
+        pytest.skip("this line starts no server: tox -e sglang-0.5.23 does")
+    return jobs[0].result()
+
+
+@pytest.fixture(scope="session")
+def defects(request):
+    """For each defect of a server, the result of the check that has to find it."""
+    jobs = request.config.stash[level_5]
+    if len(jobs) < 2:
+        pytest.skip("this line starts no server with defects: tox -e sglang-0.5.23 does")
+    return jobs[1].result()

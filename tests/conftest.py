@@ -9,6 +9,7 @@ import pytest
 
 HERE = Path(__file__).parent
 ON_REQUEST = (
+    HERE / "lint",  # needs ruff: `tox -e lint`
     HERE / "release",  # fetches wheels: `tox -m release`
     HERE / "live" / "on_sglang",  # needs an installed SGLang: `tox -e sglang-<release>`
     HERE / "kunlun_backend" / "on_sglang",

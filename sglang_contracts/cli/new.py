@@ -21,21 +21,44 @@ def command() -> None:
 
 
 @command.command(
-    name="contract", epilog=options.examples("sglang-contracts new contract speculative-worker")
+    name="contract",
+    epilog=options.examples(
+        "sglang-contracts new contract speculative-worker",
+        "sglang-contracts new contract radix-cache \\\n"
+        "      --target sglang.srt.mem_cache.radix_cache:RadixCache",
+        "sglang-contracts new contract my-interface --into my/contracts",
+    ),
 )
 @click.argument("name")
+@click.option(
+    "--target",
+    default="",
+    metavar="MODULE:CLASS",
+    help="The class it is on: its names go to the inventory, with the releases that have them.",
+)
 @click.option(
     "--into",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     metavar="DIR",
-    help="The folder of contracts.  [default: contracts/ of this checkout]",
+    help="A folder of your own, for contract and test.  [default: those of this checkout]",
 )
-def contract(name: str, into: Path | None) -> int:
+def contract(name: str, target: str, into: Path | None) -> int:
     """Write contracts/NAME.toml and a test that fails until it is filled in."""
+    from sglang_contracts.cli.progress import working
     from sglang_contracts.contract.stub import new_contract
 
-    written, test = new_contract(name, into)
-    click.echo(f"{written}\n{test}\nThe test fails until the TODOs are replaced.")
+    if target:
+        with working(f"reading {target} in every recorded release"):
+            written = new_contract(name, into, target, options.catalog())
+    else:
+        written = new_contract(name, into)
+    click.echo("\n".join(map(str, written)))
+    click.echo("The test fails until the TODOs are replaced. A table that says more than a name")
+    click.echo(f"and its bounds goes from inventory/{name}.toml to {name}.toml. Then:")
+    if into is None:
+        click.echo(f"  sglang-contracts verify --contract {name} --propose")
+        click.echo("  python docs/generate.py")
+    click.echo(f"  pytest {written[-1]}")
     return 0
 
 

@@ -9,10 +9,10 @@ import pytest
 from sglang_contracts.plugin import load_plugin
 from sglang_contracts.surface import Catalog, load_catalog
 from sglang_contracts.verify.answers.lens import Lens
-from sglang_contracts.verify.clauses.plugin_places import clauses_of
 from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.rules.clause_candidates import clauses_of
 from sglang_contracts.verify.rules.history import Timeline
-from sglang_contracts.verify.rules.registry import Checker
+from sglang_contracts.verify.rules.registry import Detectors
 from sglang_contracts.verify.values.evaluator import Evaluator
 
 PLUGIN = """
@@ -67,7 +67,7 @@ def _timeline(plugin: object, catalog: Catalog, releases: tuple[str, ...], first
             )
         },
     )
-    return Timeline(Checker(evaluator, clauses_of(())), releases)
+    return Timeline(Detectors(evaluator, clauses_of(())), releases)
 
 
 def test_moving_on_gives_what_a_fresh_look_gives(

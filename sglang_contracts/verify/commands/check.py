@@ -15,7 +15,6 @@ from sglang_contracts.plugin.ir.nodes import Import
 from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.plugin.plugin import Opened, Plugin, load_plugin, open_plugin
 from sglang_contracts.verify.answers.lens import Lens
-from sglang_contracts.verify.clauses.plugin_places import clauses_of
 from sglang_contracts.verify.findings.cache import Result, key_of, load, save
 from sglang_contracts.verify.findings.finding import (
     Finding,
@@ -28,10 +27,12 @@ from sglang_contracts.verify.findings.finding import (
     Verdict,
 )
 from sglang_contracts.verify.findings.merge import merge
+from sglang_contracts.verify.rules.case import Judging
+from sglang_contracts.verify.rules.clause_candidates import clauses_of
 from sglang_contracts.verify.rules.history import Timeline
-from sglang_contracts.verify.rules.judge import Findings
+from sglang_contracts.verify.rules.judge import findings_at
 from sglang_contracts.verify.rules.launch_word_gone import Given, Launches, by_keyword
-from sglang_contracts.verify.rules.registry import Checker
+from sglang_contracts.verify.rules.registry import Detectors
 from sglang_contracts.verify.rules.switch_default_flipped import Defaults
 from sglang_contracts.verify.suggest.call_forms import said_by
 from sglang_contracts.verify.suggest.replacements import Replacements
@@ -72,10 +73,10 @@ class Analysis:
             _distinctive(self.contracts),
         )
         indices = None if wanted is None else [self.releases.index(each) for each in wanted]
-        checker = Checker(evaluator, clauses_of(self.contracts))
+        checker = Detectors(evaluator, clauses_of(self.contracts))
         self.timeline = Timeline(checker, self.releases, indices, history)
         replacements = Replacements(catalog, said_by(self.contracts))
-        self.findings = Findings(self.timeline, replacements)
+        self.judging = Judging(self.timeline, replacements)
         self.launches = Launches(catalog, replacements)
         self.defaults = Defaults(catalog, plugin.files)
         self.given = [
@@ -100,7 +101,7 @@ class Analysis:
         index = self.releases.index(self.catalog.known(release))
         held = self._held.get(index)
         if held is None:
-            found = [*self.findings.at(index), *self.launches.at(self.given, index)]
+            found = [*findings_at(self.judging, index), *self.launches.at(self.given, index)]
             found += self.defaults.at(index)
             if not self.loads(index):
                 found = [self._unloaded(each) for each in found]

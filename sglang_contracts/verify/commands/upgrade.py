@@ -197,13 +197,15 @@ def _needless(
     later = analysis.releases[analysis.releases.index(new) :]
     ways: dict[tuple[int, int, str], list[bool | None]] = {}
     for release in (old, *later):
-        checker.evaluator.move(release)
+        checker.state.evaluator.move(release)
         for number, file in enumerate(analysis.plugin.files):
             for guard in file.guards[1:]:
                 if guard.kind == "if":
-                    way = checker.evaluator.constants.condition(number, guard.condition)
+                    way = checker.state.evaluator.constants.condition(number, guard.condition)
                 elif guard.kind == "try":
-                    way = checker.went(number, guard.condition, file.attempts[guard.condition])
+                    way = checker.state.guards.went(
+                        number, guard.condition, file.attempts[guard.condition]
+                    )
                 else:
                     continue
                 ways.setdefault((number, guard.line, guard.kind), []).append(way)

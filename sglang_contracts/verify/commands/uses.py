@@ -11,7 +11,7 @@ from sglang_contracts.verify.findings.finding import Location, PluginInfo, Repor
 
 if TYPE_CHECKING:
     from sglang_contracts.verify.commands.check import Analysis
-    from sglang_contracts.verify.rules.registry import Check
+    from sglang_contracts.verify.rules.check import Check
 
 _ROLES = {
     UseKind.IMPORT: "import",

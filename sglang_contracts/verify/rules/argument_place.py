@@ -6,31 +6,32 @@ now. What an argument is called tells what it was meant for, as long as it is no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.nodes import Call
-from sglang_contracts.plugin.ir.records import File, Use
+from sglang_contracts.plugin.ir.records import File, Form, Use
 from sglang_contracts.surface.model import Function, Parameter, ParameterKind, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.findings.finding import Finding, Severity
+from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.values import signature_fit
 from sglang_contracts.verify.values.value import FunctionRef, is_weak
 
-if TYPE_CHECKING:
-    from sglang_contracts.verify.rules.calling import Calling
 
-
-def misplaced(checker: Calling, index: int, file: File, use: Use) -> Outcome:
+def misplaced(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """Whether an argument stands where another parameter is, and the one it names is nowhere."""
     node = file.nodes[use.node]
     if type(node) is not Call:
         return UNKNOWN
     form = file.forms[node.form]
-    called = checker.evaluator.value(index, node.callee)
+    called = state.evaluator.value(index, node.callee)
     first = called.alternatives[0] if len(called.alternatives) == 1 else None
     if type(first) is not FunctionRef or form.star:
         return UNKNOWN
     symbol = first.symbol
-    if not isinstance(symbol.node, Function) or checker.reshaped(symbol.node):
+    if not isinstance(symbol.node, Function) or signature_fit.reshaped(symbol.node):
         return UNKNOWN
     names = [each.name for each in symbol.node.parameters]
     positional = positions(symbol, first.bound)
@@ -76,3 +77,70 @@ def other_than(old: Symbol, new: Symbol, name: str, at_place: str) -> bool:
         return True  # it stood elsewhere before: everything has moved up
     one, two = had[name].annotation, has[at_place].annotation
     return bool(one and two and one != two and len(has) < len(had))
+
+
+def detect_shift(
+    symbol: Symbol, name: str, parameters: Sequence[Parameter], form: Form
+) -> Outcome | None:
+    """An argument that lands on another parameter than the one it is named after."""
+    positional = [each for each in parameters if each.kind <= ParameterKind.POSITIONAL]
+    places = {each.name: place for place, each in enumerate(positional)}
+    for place, given in enumerate(form.names[: len(positional)]):
+        other = places.get(given, place)
+        if other == place or positional[place].name == given or given in form.keywords:
+            continue
+        one, two = positional[place].annotation, positional[other].annotation
+        return Outcome(
+            Status.BROKEN,
+            "shift",
+            name,
+            owner=symbol,
+            name=given,
+            detail="types" if one and two and one != two else "",
+            new=positional[place].name,
+        )
+    return None
+
+
+def judge_argument_place(judging: Judging, case: Case) -> Finding | None:
+    """An argument for a parameter that is gone, taken for the one that stands there now."""
+    outcome, good = case.entry.outcome, judging.good(case).found
+    if outcome.owner is None or case.last_ok is None or not good:
+        return None
+    if not other_than(good[0], outcome.owner, outcome.name, outcome.new):
+        return None
+    old, new = judging.releases[case.good], judging.releases[case.at]
+    before, after = judging.catalog.surface(old), judging.catalog.surface(new)
+    return judging.finding(
+        case,
+        rule="parameter-removed",
+        severity=judging.severity(case),
+        symbol=f"{outcome.symbol}({outcome.name})",
+        locations=judging.location(case),
+        suggestion=judging.replacements.of_call(outcome.owner, "", new, after),
+        role="call",
+        old=judging.signature(good[0], before),
+        new=judging.signature(outcome.owner, after),
+        detail=f"what is given for {outcome.name} goes to {outcome.new} now",
+    )
+
+
+def judge_shift(judging: Judging, case: Case) -> Finding | None:
+    """A positional argument that lands on another parameter than it did."""
+    outcome = case.entry.outcome
+    if outcome.owner is None or case.last_ok is None:
+        return None
+    new = judging.releases[case.at]
+    after = judging.catalog.surface(new)
+    # of one type with what it lands on, it goes wrong silently; of another, it fails
+    worst = Severity.ERROR if outcome.detail == "types" else Severity.WARNING
+    return judging.finding(
+        case,
+        rule="parameter-moved",
+        severity=judging.severity(case, worst),
+        symbol=f"{outcome.symbol}({outcome.name})",
+        locations=judging.location(case),
+        suggestion=judging.replacements.of_call(outcome.owner, outcome.name, new, after),
+        role="call",
+        detail=f"the argument lands on {outcome.new}",
+    )

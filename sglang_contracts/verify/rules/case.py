@@ -8,12 +8,12 @@ from typing import NamedTuple
 import msgspec
 
 from sglang_contracts.plugin.ir.nodes import Node, Tried, Truth, Unknown
-from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.plugin.ir.records import Chain, File, Use, UseKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import Outcome
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
+from sglang_contracts.verify.rules.check import Check
 from sglang_contracts.verify.rules.history import Entry, Timeline
-from sglang_contracts.verify.rules.registry import Check
 from sglang_contracts.verify.suggest.replacements import Replacements
 from sglang_contracts.verify.values.signature_fit import text as signature_text
 
@@ -79,12 +79,23 @@ class Judging:
         self.timeline = timeline
         self.replacements = replacements
         self.releases = timeline.releases
-        self.files: Sequence[File] = timeline.checker.files
+        self.files: Sequence[File] = timeline.checker.state.files
         self.catalog = replacements.catalog
         self._brought: dict[tuple[str, int], int] = {}
         self._suggested: dict[tuple[str, str, int, int], Suggestion | None] = {}
+        self.evaluator = timeline.checker.state.evaluator
+        self.call_of = calls_by_node(timeline)
+        """(file, node of a call) → number of its check."""
+        self.groups = alternatives_by_group(timeline)
+        """(file, group) → numbers of the checks of which one is enough."""
+        self.agrees: dict[tuple[int, int], bool] = {}
+        self.required: dict[tuple[str, str, int | None], bool] = {}
+        self.courses: dict[tuple[int, str], tuple[bytes, bytes]] = {}
+        self.coverage: dict[tuple[int, int], tuple[bool | None, ...] | None] = {}
+        self.chains: list[tuple[int, File, Chain, list[tuple[bool, ...]]]] | None = None
 
-    def _base(self, case: Case, *, rule: str, symbol: str, **more: object) -> Finding:
+    def finding(self, case: Case, *, rule: str, symbol: str, **more: object) -> Finding:
+        """A finding with its dates; what is not there yet says which release brings it."""
         dates = {
             "last_ok": self.releases[case.last_ok] if case.last_ok is not None else None,
             "first_broken": self.releases[case.first],
@@ -92,13 +103,13 @@ class Judging:
         named = case.entry.outcome.named
         if case.last_ok is None and case.good > case.at and "detail" not in more:
             if rule in _NOT_THERE:
-                more["detail"] = f"comes with {self._comes(symbol, case)}"
+                more["detail"] = f"comes with {self.comes_with(symbol, case)}"
             else:
                 more["detail"] = f"not any more from {self.releases[case.good]} on"
         facts = {**dates, "by_name": bool(named), "rule": rule, "symbol": symbol, **more}
         return Finding(**facts)  # type: ignore[arg-type]
 
-    def _comes(self, symbol: str, case: Case) -> str:
+    def comes_with(self, symbol: str, case: Case) -> str:
         """The release that brings what a use needs; all that stands in its line may come later."""
         if not (symbol.endswith(")") or ":" not in symbol):
             return self.releases[case.good]  # a name is all that is asked for
@@ -106,12 +117,12 @@ class Judging:
         first = self._brought.get(key)
         if first is None:
             first = case.good
-            while first > 0 and self._has(symbol, self.releases[first - 1]):
+            while first > 0 and self.has(symbol, self.releases[first - 1]):
                 first -= 1
             self._brought[key] = first
         return self.releases[max(first, case.at + 1)]
 
-    def _has(self, symbol: str, release: str) -> bool:
+    def has(self, symbol: str, release: str) -> bool:
         """Whether a release has something that a finding names: a name, or a parameter."""
         surface = self.catalog.surface(release)
         if ":" not in symbol:
@@ -123,10 +134,12 @@ class Judging:
         parameters = self.replacements.parameters(found, surface) or ()
         return any(each.name == parameter.rstrip(")") for each in parameters)
 
-    def _good(self, case: Case) -> Outcome:
+    def good(self, case: Case) -> Outcome:
+        """The outcome in the release in which the check is fine."""
         return self.timeline.entry(case.number, case.good).outcome
 
-    def _location(self, case: Case) -> tuple[Location, ...]:
+    def location(self, case: Case) -> tuple[Location, ...]:
+        """Where in the plugin it stands."""
         file = self.files[case.check.file]
         if case.check.kind == "use":
             use = file.uses[case.check.number]
@@ -135,28 +148,30 @@ class Judging:
         record = file.classes[qual]
         return (Location(file.path, record.lines.get(name, record.line)),)
 
-    def _for_symbol(self, case: Case, written: str, found: Symbol | None) -> Suggestion | None:
+    def instead_of_symbol(
+        self, case: Case, written: str, found: Symbol | None
+    ) -> Suggestion | None:
         """What to use instead of a name."""
         forward = case.good < case.at
         old = self.releases[case.good]
-        return self._kept(
+        return self.kept(
             case,
             ("symbol", written, case.good),
             lambda new: self.replacements.of_symbol(written, found, old, new, forward=forward),
         )
 
-    def _for_member(self, case: Case, found: Symbol) -> Suggestion | None:
+    def instead_of_member(self, case: Case, found: Symbol) -> Suggestion | None:
         """The same for a member."""
         if case.good > case.at:
             return None  # not there yet: nothing took its place
         old = self.releases[case.good]
-        return self._kept(
+        return self.kept(
             case,
             ("member", found.name, case.good),
             lambda new: self.replacements.of_member(found, old, new),
         )
 
-    def _kept(
+    def kept(
         self,
         case: Case,
         key: tuple[str, str, int],
@@ -174,11 +189,11 @@ class Judging:
             if first not in self._suggested:
                 self._suggested[first] = make(self.releases[case.first])
             made = self._suggested[first]
-            if made is not None and self._there(made, new):
+            if made is not None and self.is_there(made, new):
                 return made
         return make(new)
 
-    def _there(self, suggestion: Suggestion, release: str) -> bool:
+    def is_there(self, suggestion: Suggestion, release: str) -> bool:
         """Whether what was suggested before is still there."""
         if suggestion.evidence == "contract":
             return False  # a contract speaks for ranges of releases: ask again, it is cheap
@@ -189,15 +204,16 @@ class Judging:
                 return self.catalog.surface(release).has_module(spelling)
         return False
 
-    def _severity(self, case: Case, worst: Severity = Severity.ERROR) -> Severity:
+    def severity(self, case: Case, worst: Severity = Severity.ERROR) -> Severity:
+        """How bad it is, by what catches it and whether there is another way."""
         reach = case.entry.reach
         if not reach.caught:
             return worst
-        if reach.way_out or case.last_ok is None or self._taken_up(case):
+        if reach.way_out or case.last_ok is None or self.taken_up(case):
             return Severity.NOTE
         return Severity.WARNING
 
-    def _taken_up(self, case: Case) -> bool:
+    def taken_up(self, case: Case) -> bool:
         """Whether all who ask for what a ``try`` gave have another way where it gave nothing."""
         if case.check.kind != "use":
             return False
@@ -217,7 +233,8 @@ class Judging:
                     asking.append(each.way_out)
         return bool(asking) and all(asking)
 
-    def _signature(self, symbol: Symbol | None, surface: object) -> str:
+    def signature(self, symbol: Symbol | None, surface: object) -> str:
+        """A signature as text, cut to what a message shows."""
         if symbol is None:
             return ""
         parameters = self.replacements.parameters(symbol, surface)  # type: ignore[arg-type]
@@ -228,6 +245,28 @@ class Judging:
         if len(text) <= _LONGEST:
             return text
         return text[: text.rindex(", ", 0, _LONGEST)] + ", ...)"
+
+
+def calls_by_node(timeline: Timeline) -> dict[tuple[int, int], int]:
+    """(file, node of a call) → number of its check."""
+    found: dict[tuple[int, int], int] = {}
+    for number, check in enumerate(timeline.checks):
+        if check.kind == "use":
+            use = timeline.checker.state.files[check.file].uses[check.number]
+            if use.kind is UseKind.CALL:
+                found[(check.file, use.node)] = number
+    return found
+
+
+def alternatives_by_group(timeline: Timeline) -> dict[tuple[int, int], list[int]]:
+    """(file, group) → numbers of the checks of which one is enough."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for number, check in enumerate(timeline.checks):
+        if check.kind == "use":
+            group = timeline.checker.state.files[check.file].uses[check.number].group
+            if group:
+                found.setdefault((check.file, group), []).append(number)
+    return found
 
 
 def with_changes(finding: Finding, **changes: object) -> Finding:

@@ -6,24 +6,22 @@ and f-strings make of a member is another text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sglang_contracts.plugin.ir.records import File, Use
 from sglang_contracts.surface.model import Kind
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
+from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.values.value import ObjectOf
-
-if TYPE_CHECKING:
-    from sglang_contracts.verify.rules.calling import Calling
 
 _VALUED = frozenset({"StrEnum", "IntEnum", "IntFlag"})
 """Bases of the standard library whose members' text is their value (of the last two from 3.11)."""
 
 
-def member_text(checker: Calling, index: int, file: File, use: Use) -> Outcome:
+def member_text(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """Whether the text of a value is still the name of an enum's member, as the file spells it."""
-    lens = checker.lens
-    value = checker.evaluator.value(index, use.node)
+    lens = state.lens
+    value = state.evaluator.value(index, use.node)
     member = value.alternatives[0] if len(value.alternatives) == 1 else None
     if type(member) is not ObjectOf:
         return UNKNOWN
@@ -46,4 +44,22 @@ def member_text(checker: Calling, index: int, file: File, use: Use) -> Outcome:
         owner=symbol,
         name=spelled,
         named=value.named,
+    )
+
+
+def judge_enum_text(judging: Judging, case: Case) -> Finding | None:
+    """What was the name of an enum's member is the text its class gives now."""
+    outcome = case.entry.outcome
+    if outcome.owner is None or case.last_ok is None:
+        return None
+    return judging.finding(
+        case,
+        rule="behaviour-changed",
+        severity=judging.severity(case, Severity.WARNING),
+        symbol=outcome.symbol,
+        locations=judging.location(case),
+        suggestion=Suggestion(".name or .value", "signature"),
+        role="read",
+        old=f"its text is {outcome.name}MEMBER",
+        new="its text is what __str__ gives",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sglang_contracts.plugin.ir.records import Attempt, File, Use, UseKind
@@ -34,20 +35,22 @@ class Reach(NamedTuple):
     way_out: bool = True
 
 
-class Guarded:
-    """Guards of a plugin, judged in the present release of an evaluator."""
+class Guards:
+    """Guards of a plugin, judged in the present release of an evaluator.
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    Args:
+        evaluator: Works out values in the present release.
+        outcome: How one use of a file fares in it.
+    """
+
+    def __init__(self, evaluator: Evaluator, outcome: Callable[[int, File, Use], Outcome]) -> None:
         self.evaluator = evaluator
         self.lens = evaluator.lens
         self.files = evaluator.files
+        self._outcome = outcome
         self._went_active: dict[Key, int] = {}
         """Attempts being judged, with the place of the value they are judged for."""
         evaluator.constants.status_of = self.went
-
-    def use(self, index: int, file: File, use: Use) -> Outcome:
-        """One use; the classes above know how."""
-        raise NotImplementedError
 
     def reach(self, index: int, guard: int, what: str) -> Reach:
         """Whether code under a guard runs, and whether a failure of a kind is caught."""
@@ -104,7 +107,7 @@ class Guarded:
             use = file.uses[each]
             if use.kind is UseKind.PROBE:
                 continue
-            outcome = self.use(index, file, use)
+            outcome = self._outcome(index, file, use)
             if outcome.status is not Status.BROKEN or not self.catches(attempt, outcome.what):
                 continue
             if self._inner(index, use.guard, number, outcome.what):

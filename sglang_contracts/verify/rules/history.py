@@ -12,7 +12,8 @@ from typing import NamedTuple
 from sglang_contracts.verify.answers.memory import Dependents, Key
 from sglang_contracts.verify.answers.outcome import OK, Outcome, Status
 from sglang_contracts.verify.answers.spans import last_before, nearest, start
-from sglang_contracts.verify.rules.registry import Check, Checker, Reach, outcome_of
+from sglang_contracts.verify.rules.check import Check, Checker
+from sglang_contracts.verify.rules.guarded import Reach
 
 _RUNS = Reach(True)
 
@@ -74,7 +75,7 @@ class Timeline:
 
     def _run(self, numbers: Sequence[int], indices: Sequence[int]) -> tuple[int, ...]:
         """Work checks out in releases; those that break in one of these."""
-        evaluator = self.checker.evaluator
+        evaluator = self.checker.state.evaluator
         dependents: Dependents[int] = Dependents()
         current: dict[int, Entry] = {}
         since: dict[int, int] = {}  # where in ``indices`` the present entry began
@@ -116,10 +117,10 @@ class Timeline:
         return any(entry is not None and entry.broken for entry in (row[i] for i in indices))
 
     def _tracked(self, number: int) -> tuple[Entry, Collection[Key]]:
-        return self.checker.lens.track(lambda: self._entry(number))
+        return self.checker.state.lens.track(lambda: self._entry(number))
 
     def _entry(self, number: int) -> Entry:
-        outcome, reach = outcome_of(self.checker, self.checks[number])
+        outcome, reach = self.checker.outcome_of(self.checks[number])
         if outcome.status is not Status.BROKEN:
             return Entry(outcome, _RUNS)
         return Entry(outcome, reach())
@@ -128,7 +129,7 @@ class Timeline:
         """A check in a release; worked out now if nobody needed it before."""
         held = self._entries[number][index]
         if held is None:
-            self.checker.evaluator.move(self.releases[index])
+            self.checker.state.evaluator.move(self.releases[index])
             held = self._dated(number, index, self._entry(number))
             self._entries[number][index] = held
         return held

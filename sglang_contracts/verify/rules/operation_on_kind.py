@@ -8,18 +8,32 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-from sglang_contracts.plugin.ir.records import File, Use
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    DictOf,
+    Item,
+    Iter,
+    ListOf,
+    Literal,
+    Number,
+    OneOf,
+    Text,
+    TupleOf,
+    Unpack,
+)
+from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.plugin.walk.except_clauses import last_name
-from sglang_contracts.surface.model import Attribute, Class, Kind
+from sglang_contracts.surface.model import Attribute, Class, Function, Kind, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.findings.finding import Finding, Severity
+from sglang_contracts.verify.rules import argument_type
+from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.values import builtin_kinds as kinds
-from sglang_contracts.verify.values.value import Builtin, DictValue
-
-if TYPE_CHECKING:
-    from sglang_contracts.verify.rules.calling import Calling
+from sglang_contracts.verify.values.value import Builtin, DictValue, FunctionRef
 
 KEY, INDEX, UNPACK = "key", "index", "unpack"
 """A subscript that is a text, or an integer; several targets."""
@@ -71,151 +85,268 @@ def _open(inner: Sequence[ast.expr]) -> bool:
     )
 
 
-class Needs:
-    """Holds what a plugin does with fields and results against their annotations.
-
-    Args:
-        checker: Whose release is looked at.
-    """
-
-    def __init__(self, checker: Calling) -> None:
-        self.checker = checker
-        self.lens = checker.lens
-
-    def outcome(self, index: int, file: File, use: Use, need: str) -> Outcome:
-        """How one use fares."""
-        symbol, annotation = self.checker.stated(index, use.node)
-        if symbol is None or annotation is None or use.node in self.checker.asked[index]:
-            return UNKNOWN
-        if need == HASHED and not self.mapping(index, use.value):
-            return UNKNOWN
-        if need == NUMBER:
-            return self.number(file, use, symbol, annotation)
-        if need == TRUTH:  # what is always None is never true
-            if kinds.alternatives(annotation):
-                return Outcome(Status.OK, "kind", found=(symbol,))
-            return self.broken(symbol, annotation, TRUTH)
-
-        def classes(node: ast.expr) -> Sequence[Symbol]:
-            return self.lens.annotation_type(symbol.module, ast.unparse(node))
-
-        answers = [
-            self.takes(each, need, use.count, classes) for each in kinds.alternatives(annotation)
-        ]
-        if not answers and need in (SERIES, ARITHMETIC, JOIN):
-            return self.broken(symbol, annotation, need)  # it gives nothing at all
-        if not answers or (None in answers and True not in answers):
-            return UNKNOWN
-        if True in answers:
+def detect_operation(state: Detection, index: int, file: File, use: Use, need: str) -> Outcome:
+    """How one use fares."""
+    symbol, annotation = stated_annotation(state, index, use.node)
+    if symbol is None or annotation is None or use.node in state.questioned[index]:
+        return UNKNOWN
+    if need == HASHED and not mapping(state, index, use.value):
+        return UNKNOWN
+    if need == NUMBER:
+        return number(state, file, use, symbol, annotation)
+    if need == TRUTH:  # what is always None is never true
+        if kinds.alternatives(annotation):
             return Outcome(Status.OK, "kind", found=(symbol,))
-        if self.unwrapped(symbol):
-            return UNKNOWN
-        return self.broken(symbol, annotation, need, str(use.count))
+        return broken(symbol, annotation, TRUTH)
 
-    def mapping(self, index: int, node: int) -> bool:
-        """Whether a value is certainly a mapping: a list takes an element of a tensor as index."""
-        held = self.checker.evaluator.value(index, node).alternatives
-        return bool(held) and all(
-            type(each) is DictValue or each == Builtin("dict") for each in held
-        )
+    def classes(node: ast.expr) -> Sequence[Symbol]:
+        return state.lens.annotation_type(symbol.module, ast.unparse(node))
 
-    @staticmethod
-    def broken(symbol: Symbol, annotation: ast.expr, need: str, count: str = "") -> Outcome:
-        """A kind that does not take what is done with it."""
-        return Outcome(
-            Status.BROKEN,
-            "need",
-            symbol.name,
-            owner=symbol,
-            name=count,
-            detail=need,
-            new=ast.unparse(annotation),
-        )
-
-    def number(self, file: File, use: Use, symbol: Symbol, annotation: ast.expr) -> Outcome:
-        """Arithmetic on a field: a number was there, and now nothing may be, by default."""
-        node = symbol.node
-        if not isinstance(node, Attribute) or use.node in file.tested:
-            return UNKNOWN
-        each = kinds.alternatives(annotation)
-        if not each or not all(kinds.kind_of(one) in _SCALARS for one in each):
-            return UNKNOWN
-        if node.value == "None" and kinds.optional(annotation):
-            if self.filled_in(symbol):
-                return UNKNOWN
-            return self.broken(symbol, annotation, NUMBER)
+    answers = [
+        alternative_takes(state, each, need, use.count, classes)
+        for each in kinds.alternatives(annotation)
+    ]
+    if not answers and need in (SERIES, ARITHMETIC, JOIN):
+        return broken(symbol, annotation, need)  # it gives nothing at all
+    if not answers or (None in answers and True not in answers):
+        return UNKNOWN
+    if True in answers:
         return Outcome(Status.OK, "kind", found=(symbol,))
+    if unwrapped(state, symbol):
+        return UNKNOWN
+    return broken(symbol, annotation, need, str(use.count))
 
-    def filled_in(self, symbol: Symbol) -> bool:
-        """Whether the class of a field sees to it itself, mostly before anybody else reads it."""
-        owner, name = symbol.owner, symbol.qual.rsplit(".", 1)[-1]
-        if owner is None or self.lens.kind(owner) & Kind.PYDANTIC:
-            return False  # a request stays as it came
-        return any(
-            "__post_init__" in each.node.methods
-            or any(name in method.reads for method in each.node.methods.values())
-            for each in self.lens.mro(owner)
-            if isinstance(each.node, Class)
-        )
 
-    def unwrapped(self, symbol: Symbol) -> bool:
-        """Whether a field's class has a method that takes it out of what it travels in.
+def mapping(state: Detection, index: int, node: int) -> bool:
+    """Whether a value is certainly a mapping: a list takes an element of a tensor as index."""
+    held = state.evaluator.value(index, node).alternatives
+    return bool(held) and all(type(each) is DictValue or each == Builtin("dict") for each in held)
 
-        Its annotation says how it travels (``Optional[PickleWrapper]``), not how it is read.
-        """
-        owner, name = symbol.owner, symbol.qual.rsplit(".", 1)[-1]
-        return owner is not None and any(
-            "unwrap" in method and name in record.reads
-            for each in self.lens.mro(owner)
-            if isinstance(each.node, Class)
-            for method, record in each.node.methods.items()
-        )
 
-    def takes(self, node: ast.expr, need: str, count: int, classes: Classes) -> bool | None:
-        """Whether one alternative of an annotation takes it."""
-        kind = kinds.kind_of(node)
-        inner: Sequence[ast.expr] = ()
-        if isinstance(node, ast.Subscript):
-            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if kind == "dict":
-            return self.of_mapping(need, inner, classes)
-        if kind:
-            return takes(kind, need, count, inner)
-        found = classes(node)
-        if len(found) != 1:
-            return None
-        return self.of_class(found[0], need, count)
+def broken(symbol: Symbol, annotation: ast.expr, need: str, count: str = "") -> Outcome:
+    """A kind that does not take what is done with it."""
+    return Outcome(
+        Status.BROKEN,
+        "need",
+        symbol.name,
+        owner=symbol,
+        name=count,
+        detail=need,
+        new=ast.unparse(annotation),
+    )
 
-    def of_mapping(self, need: str, inner: Sequence[ast.expr], classes: Classes) -> bool | None:
-        """Whether a mapping with keys of a type may have such a key."""
-        if need not in (KEY, INDEX):
-            return need in (SERIES, HASHED) or (None if need == UNPACK else False)
-        key = last_name(inner[0]) if inner else "Any"
-        if key in ("str", "int"):
-            return (key == "str") == (need == KEY)
-        found = classes(inner[0]) if inner else ()
-        if len(found) != 1 or not self.lens.kind(found[0]) & Kind.ENUM:
-            return None
-        plain = "str" if need == KEY else "int"  # a member of such an enum equals its value
-        mixed = any(plain in each.lower() for each in self.lens.externals(found[0]))
-        return None if mixed else False
 
-    def of_class(self, symbol: Symbol, need: str, count: int) -> bool | None:
-        """Whether objects of a class of the release take it."""
-        if need in (ARITHMETIC, JOIN, HASHED):
-            return None
-        kind = self.lens.kind(symbol)
-        if need == SERIES and kind & (Kind.TYPED_DICT | Kind.NAMEDTUPLE):
-            return True
-        if kind & Kind.TYPED_DICT:
-            return need == KEY
-        if kind & Kind.NAMEDTUPLE:
-            if need == UNPACK:
-                return len(self.lens.fields(symbol)) == count
-            return need == INDEX
-        if self.lens.is_open(symbol) or not self.checker.record(symbol):
-            return None
-        if need == SERIES and self.lens.member(symbol, "__len__") is not None:
-            return True
-        method = "__getitem__" if need in (KEY, INDEX) else "__iter__"
-        return self.lens.member(symbol, method) is not None
+def number(state: Detection, file: File, use: Use, symbol: Symbol, annotation: ast.expr) -> Outcome:
+    """Arithmetic on a field: a number was there, and now nothing may be, by default."""
+    node = symbol.node
+    if not isinstance(node, Attribute) or use.node in file.tested:
+        return UNKNOWN
+    each = kinds.alternatives(annotation)
+    if not each or not all(kinds.kind_of(one) in _SCALARS for one in each):
+        return UNKNOWN
+    if node.value == "None" and kinds.optional(annotation):
+        if filled_in(state, symbol):
+            return UNKNOWN
+        return broken(symbol, annotation, NUMBER)
+    return Outcome(Status.OK, "kind", found=(symbol,))
+
+
+def filled_in(state: Detection, symbol: Symbol) -> bool:
+    """Whether the class of a field sees to it itself, mostly before anybody else reads it."""
+    owner, name = symbol.owner, symbol.qual.rsplit(".", 1)[-1]
+    if owner is None or state.lens.kind(owner) & Kind.PYDANTIC:
+        return False  # a request stays as it came
+    return any(
+        "__post_init__" in each.node.methods
+        or any(name in method.reads for method in each.node.methods.values())
+        for each in state.lens.mro(owner)
+        if isinstance(each.node, Class)
+    )
+
+
+def unwrapped(state: Detection, symbol: Symbol) -> bool:
+    """Whether a field's class has a method that takes it out of what it travels in.
+
+    Its annotation says how it travels (``Optional[PickleWrapper]``), not how it is read.
+    """
+    owner, name = symbol.owner, symbol.qual.rsplit(".", 1)[-1]
+    return owner is not None and any(
+        "unwrap" in method and name in record.reads
+        for each in state.lens.mro(owner)
+        if isinstance(each.node, Class)
+        for method, record in each.node.methods.items()
+    )
+
+
+def alternative_takes(
+    state: Detection, node: ast.expr, need: str, count: int, classes: Classes
+) -> bool | None:
+    """Whether one alternative of an annotation takes it."""
+    kind = kinds.kind_of(node)
+    inner: Sequence[ast.expr] = ()
+    if isinstance(node, ast.Subscript):
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if kind == "dict":
+        return of_mapping(state, need, inner, classes)
+    if kind:
+        return takes(kind, need, count, inner)
+    found = classes(node)
+    if len(found) != 1:
+        return None
+    return of_class(state, found[0], need, count)
+
+
+def of_mapping(
+    state: Detection, need: str, inner: Sequence[ast.expr], classes: Classes
+) -> bool | None:
+    """Whether a mapping with keys of a type may have such a key."""
+    if need not in (KEY, INDEX):
+        return need in (SERIES, HASHED) or (None if need == UNPACK else False)
+    key = last_name(inner[0]) if inner else "Any"
+    if key in ("str", "int"):
+        return (key == "str") == (need == KEY)
+    found = classes(inner[0]) if inner else ()
+    if len(found) != 1 or not state.lens.kind(found[0]) & Kind.ENUM:
+        return None
+    plain = "str" if need == KEY else "int"  # a member of such an enum equals its value
+    mixed = any(plain in each.lower() for each in state.lens.externals(found[0]))
+    return None if mixed else False
+
+
+def of_class(state: Detection, symbol: Symbol, need: str, count: int) -> bool | None:
+    """Whether objects of a class of the release take it."""
+    if need in (ARITHMETIC, JOIN, HASHED):
+        return None
+    kind = state.lens.kind(symbol)
+    if need == SERIES and kind & (Kind.TYPED_DICT | Kind.NAMEDTUPLE):
+        return True
+    if kind & Kind.TYPED_DICT:
+        return need == KEY
+    if kind & Kind.NAMEDTUPLE:
+        if need == UNPACK:
+            return len(state.lens.fields(symbol)) == count
+        return need == INDEX
+    if state.lens.is_open(symbol) or not argument_type.is_record(state, symbol):
+        return None
+    if need == SERIES and state.lens.member(symbol, "__len__") is not None:
+        return True
+    method = "__getitem__" if need in (KEY, INDEX) else "__iter__"
+    return state.lens.member(symbol, method) is not None
+
+
+_SHOWN = frozenset({ListOf, DictOf, TupleOf, Literal, Text, Number})
+"""Nodes of values that stand in the plugin's own text."""
+
+_NEEDED = {
+    KEY: "{} takes no text as a key",
+    INDEX: "{} takes no number as an index",
+    UNPACK: "{} does not unpack to {}",
+    NUMBER: "{} may be None: a number is needed here",
+    TRUTH: "{} is never true",
+    ARITHMETIC: "{} is no number",
+    SERIES: "{} is no series of values",
+    JOIN: "{} is no list to join with one",
+    HASHED: "elements of {} are found under no key",
+}
+"""Need → what is wrong with a kind (and a count)."""
+
+
+def detect_kind(state: Detection, index: int, node: Attr, use: Use) -> Outcome | None:
+    """An attribute of a builtin or tensor that upstream's annotation says a thing is.
+
+    Nothing is said (None) where the plugin asks what it has, or hands it to somebody who may.
+    """
+    base, name = node.base, node.name
+    if use.kind is not UseKind.READ or base in state.questioned[index]:
+        return None
+    symbol, annotation = stated_annotation(state, index, base)
+    if symbol is None:
+        return None
+    allowed = kinds.kinds_of(annotation)
+    if not allowed:
+        return None
+    if any(kinds.offers(kind, name) for kind in allowed):
+        return Outcome(Status.OK, "kind", found=(symbol,))
+    text = ast.unparse(annotation) if annotation is not None else ""
+    return Outcome(Status.BROKEN, "kind", symbol.name, owner=symbol, name=name, new=text)
+
+
+def stated_annotation(
+    state: Detection, index: int, node: int
+) -> tuple[Symbol | None, ast.expr | None]:
+    """The field or function that a node comes from, and what upstream annotates it with."""
+    held = state.files[index].nodes[node]
+    if type(held) is Attr:
+        owner = state.evaluator.value(index, held.base)
+        found = state.evaluator.members.look(owner, held.name).found
+        if len(found) == 1 and (
+            isinstance(found[0].node, Attribute) or found[0].kind == "property"
+        ):
+            return found[0], kinds.parsed(kinds.stated(found[0]))
+    elif type(held) is Call:
+        called = state.evaluator.value(index, held.callee).alternatives
+        first = called[0] if len(called) == 1 else None
+        if type(first) is not FunctionRef or not isinstance(first.symbol.node, Function):
+            return None, None
+        if not first.symbol.node.role & (Role.ASYNC | Role.GENERATOR):
+            return first.symbol, kinds.parsed(kinds.stated(first.symbol))
+    elif type(held) is Iter:
+        symbol, annotation = stated_annotation(state, index, held.base)
+        return symbol, kinds.element(annotation)
+    elif type(held) is Item or (type(held) is Unpack and held.count == -1):
+        symbol, annotation = stated_annotation(state, index, held.base)
+        return symbol, kinds.element(annotation, keyed=True)
+    elif type(held) is Unpack:
+        symbol, annotation = stated_annotation(state, index, held.base)
+        return symbol, kinds.part(annotation, held.position)
+    elif type(held) is OneOf:  # ``x.field or []``
+        nodes = state.files[index].nodes
+        said = [each for each in held.values if type(nodes[each]) not in _SHOWN]
+        return stated_annotation(state, index, said[0]) if len(said) == 1 else (None, None)
+    return None, None
+
+
+def judge_kind(judging: Judging, case: Case) -> Finding | None:
+    """A field or result that was of a kind with the attribute is of another one now."""
+    outcome, good = case.entry.outcome, judging.good(case)
+    if outcome.owner is None or case.last_ok is None:
+        return None
+    # A class of the release that lacks it, or the field (function) that is of a builtin kind.
+    lacking = outcome.owner.qual if outcome.what == "attribute" else outcome.new
+    stated = good.found[0] if good.what == "kind" else outcome.owner
+    returned = isinstance(stated.node, Function)
+    old = kinds.stated(stated) if good.what == "kind" else ""
+    return judging.finding(
+        case,
+        rule="return-changed" if returned else "dtype-changed",
+        severity=judging.severity(case),
+        symbol=stated.name,
+        locations=judging.location(case),
+        suggestion=judging.replacements.contract(stated.name, judging.releases[case.at]),
+        role="call" if returned else "read",
+        old=old,
+        new=lacking,
+        detail=f"{lacking} has no {outcome.name}" + (f"; it was {old}" if old else ""),
+    )
+
+
+def judge_operation(judging: Judging, case: Case) -> Finding | None:
+    """A field or result is of a kind now that does not take what is done with it."""
+    outcome, good = case.entry.outcome, judging.good(case)
+    if outcome.owner is None or case.last_ok is None or not good.found:
+        return None
+    returned = isinstance(outcome.owner.node, Function)
+    soft = outcome.detail in (NUMBER, TRUTH, HASHED)  # no call of it need fail
+    worst = Severity.WARNING if soft else Severity.ERROR
+    return judging.finding(
+        case,
+        rule="return-changed" if returned else "dtype-changed",
+        severity=judging.severity(case, worst),
+        symbol=outcome.symbol,
+        locations=judging.location(case),
+        suggestion=judging.replacements.contract(outcome.symbol, judging.releases[case.at]),
+        role="call" if returned else "read",
+        old=kinds.stated(good.found[0]),
+        new=outcome.new,
+        detail=_NEEDED[outcome.detail].format(outcome.new, outcome.name),
+    )

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.records import Chain, File
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity
-from sglang_contracts.verify.rules.history import Timeline
-from sglang_contracts.verify.rules.inherited import Inherited
-from sglang_contracts.verify.suggest.replacements import Replacements
+from sglang_contracts.verify.rules.case import Case, Judging, with_changes
 
 VERSION = "sglang:__version__"
 """What such a finding is about."""
@@ -17,143 +15,214 @@ _LONG_AGO, _SOME_DAY = "0.0.1", "999"
 """Releases before and beyond all that are recorded."""
 
 
-class Branches(Inherited):
-    """Words what is wrong with the branches themselves, whatever stands in them."""
+def covered(
+    judging: Judging, index: int, condition: int, positive: bool = True
+) -> tuple[bool, ...]:
+    """Which releases a version comparison leads to a branch; empty: it is none."""
+    key = (index, condition)
+    if key not in judging.coverage:
+        judging.coverage[key] = judging.evaluator.version_ranges.covered(
+            index, condition, judging.releases
+        )
+    answers = judging.coverage[key]
+    return () if answers is None else tuple(each is positive for each in answers)
 
-    def __init__(self, timeline: Timeline, replacements: Replacements) -> None:
-        super().__init__(timeline, replacements)
-        self._coverage: dict[tuple[int, int], tuple[bool | None, ...] | None] = {}
-        self._chains = [
+
+def chains_of(judging: Judging) -> list[tuple[int, File, Chain, list[tuple[bool, ...]]]]:
+    """Chains of version comparisons: file, its record, the chain, the releases of each branch."""
+    if judging.chains is None:
+        judging.chains = [
             (number, file, chain, coverage)
-            for number, file in enumerate(self.files)
+            for number, file in enumerate(judging.files)
             for chain in file.chains
-            if (coverage := self._of_chain(number, chain))
+            if (coverage := coverage_of_chain(judging, number, chain))
         ]
+    return judging.chains
 
-    def covered(self, index: int, condition: int, positive: bool = True) -> tuple[bool, ...]:
-        """Which releases a version comparison leads to a branch; empty: it is none."""
-        key = (index, condition)
-        if key not in self._coverage:
-            self._coverage[key] = self.timeline.checker.evaluator.version_ranges.covered(
-                index, condition, self.releases
-            )
-        answers = self._coverage[key]
-        return () if answers is None else tuple(each is positive for each in answers)
 
-    def _of_chain(self, index: int, chain: Chain) -> list[tuple[bool, ...]]:
-        """Which releases each branch of a chain is for; empty where something else decides."""
-        found = [self.covered(index, each) for each in chain.conditions]
-        if not all(found):
-            return []
-        around = self._around(index, chain.guard)
-        if not any(around):
-            return []
-        return [tuple(a and b for a, b in zip(each, around, strict=True)) for each in found]
+def coverage_of_chain(judging: Judging, index: int, chain: Chain) -> list[tuple[bool, ...]]:
+    """Which releases each branch of a chain is for; empty where something else decides."""
+    found = [covered(judging, index, each) for each in chain.conditions]
+    if not all(found):
+        return []
+    runs = around(judging, index, chain.guard)
+    if not any(runs):
+        return []
+    return [tuple(a and b for a, b in zip(each, runs, strict=True)) for each in found]
 
-    def _around(self, index: int, guard: int) -> list[bool]:
-        """In which releases what stands under a guard may run, as far as versions tell."""
-        runs = [True] * len(self.releases)
-        file = self.files[index]
-        while guard:
-            record = file.guards[guard]
-            if record.kind == "if":
-                covered = self.covered(index, record.condition, record.positive)
-                if covered:
-                    runs = [a and b for a, b in zip(runs, covered, strict=True)]
-            elif record.kind in ("handler", "typing"):
-                return [False] * len(self.releases)
-            guard = record.parent
-        return runs
 
-    def of_branches(self, at: int) -> list[Finding]:
-        """What is wrong with branches in one release (by index)."""
-        found = []
-        for index, file, chain, coverage in self._chains:
-            gap = self._gap(index, file, chain, coverage, self._around(index, chain.guard), at)
-            if gap is not None:
-                found.append(gap)
-            found += self._never(index, file, chain, coverage, at)
-        return found
+def around(judging: Judging, index: int, guard: int) -> list[bool]:
+    """In which releases what stands under a guard may run, as far as versions tell."""
+    runs = [True] * len(judging.releases)
+    file = judging.files[index]
+    while guard:
+        record = file.guards[guard]
+        if record.kind == "if":
+            taken = covered(judging, index, record.condition, record.positive)
+            if taken:
+                runs = [a and b for a, b in zip(runs, taken, strict=True)]
+        elif record.kind in ("handler", "typing"):
+            return [False] * len(judging.releases)
+        guard = record.parent
+    return runs
 
-    def _total(self, index: int, chain: Chain) -> bool:
-        """Whether a chain is meant for all releases: it reaches back and ahead without end."""
-        evaluator = self.timeline.checker.evaluator
-        return all(
-            any(evaluator.version_ranges.supposing(end, index, each) for each in chain.conditions)
-            for end in (_LONG_AGO, _SOME_DAY)
+
+def judge_branches(judging: Judging, at: int) -> list[Finding]:
+    """What is wrong with branches in one release (by index)."""
+    found = []
+    for index, file, chain, coverage in chains_of(judging):
+        gap = judge_gap(
+            judging, index, file, chain, coverage, around(judging, index, chain.guard), at
         )
+        if gap is not None:
+            found.append(gap)
+        found += judge_never_taken(judging, index, file, chain, coverage, at)
+    return found
 
-    def _gap(
-        self,
-        index: int,
-        file: File,
-        chain: Chain,
-        coverage: Sequence[Sequence[bool]],
-        around: Sequence[bool],
-        at: int,
-    ) -> Finding | None:
-        """A release between those that have a branch, and has none itself."""
-        if chain.closed or len(coverage) < 2 or not around[at]:
-            return None
-        taken = [any(each[one] for each in coverage) for one in range(len(self.releases))]
-        if taken[at] or not any(taken[:at]) or not any(taken[at:]):
-            return None
-        first = at
-        while not taken[first - 1]:
-            first -= 1
-        names = " or ".join(chain.binds[:3])
-        fails = bool(names) and not chain.bound
-        if not fails and (names or not self._total(index, chain)):
-            return None  # cases apart from a rule that stands before them
-        return Finding(
-            "guard-wrong",
-            Severity.ERROR if fails else Severity.WARNING,
-            VERSION,
-            (Location(file.path, chain.line, chain.column),),
-            last_ok=self.releases[first - 1],
-            first_broken=self.releases[first],
-            role="guard",
-            detail=f"no branch is for {self.releases[at]}"
-            + (f", so that {names} is not bound" if fails else ""),
-        )
 
-    def _never(
-        self,
-        index: int,
-        file: File,
-        chain: Chain,
-        coverage: Sequence[Sequence[bool]],
-        at: int,
-    ) -> list[Finding]:
-        """Branches that no release takes."""
-        found = []
-        earlier = [False] * len(self.releases)
-        for number, own in enumerate(coverage):
-            left = [a and not b for a, b in zip(own, earlier, strict=True)]
-            earlier = [a or b for a, b in zip(own, earlier, strict=True)]
-            if any(left):
+def is_total(judging: Judging, index: int, chain: Chain) -> bool:
+    """Whether a chain is meant for all releases: it reaches back and ahead without end."""
+    evaluator = judging.evaluator
+    return all(
+        any(evaluator.version_ranges.supposing(end, index, each) for each in chain.conditions)
+        for end in (_LONG_AGO, _SOME_DAY)
+    )
+
+
+def judge_gap(
+    judging: Judging,
+    index: int,
+    file: File,
+    chain: Chain,
+    coverage: Sequence[Sequence[bool]],
+    around: Sequence[bool],
+    at: int,
+) -> Finding | None:
+    """A release between those that have a branch, and has none itself."""
+    if chain.closed or len(coverage) < 2 or not around[at]:
+        return None
+    taken = [any(each[one] for each in coverage) for one in range(len(judging.releases))]
+    if taken[at] or not any(taken[:at]) or not any(taken[at:]):
+        return None
+    first = at
+    while not taken[first - 1]:
+        first -= 1
+    names = " or ".join(chain.binds[:3])
+    fails = bool(names) and not chain.bound
+    if not fails and (names or not is_total(judging, index, chain)):
+        return None  # cases apart from a rule that stands before them
+    return Finding(
+        "guard-wrong",
+        Severity.ERROR if fails else Severity.WARNING,
+        VERSION,
+        (Location(file.path, chain.line, chain.column),),
+        last_ok=judging.releases[first - 1],
+        first_broken=judging.releases[first],
+        role="guard",
+        detail=f"no branch is for {judging.releases[at]}"
+        + (f", so that {names} is not bound" if fails else ""),
+    )
+
+
+def judge_never_taken(
+    judging: Judging,
+    index: int,
+    file: File,
+    chain: Chain,
+    coverage: Sequence[Sequence[bool]],
+    at: int,
+) -> list[Finding]:
+    """Branches that no release takes."""
+    found = []
+    earlier = [False] * len(judging.releases)
+    for number, own in enumerate(coverage):
+        left = [a and not b for a, b in zip(own, earlier, strict=True)]
+        earlier = [a or b for a, b in zip(own, earlier, strict=True)]
+        if any(left):
+            continue
+        severity, detail = Severity.WARNING, "no release takes the branch"
+        if any(own):
+            if not own[at]:
                 continue
-            severity, detail = Severity.WARNING, "no release takes the branch"
-            if any(own):
-                if not own[at]:
-                    continue
-                detail = f"{detail}: those before it take all of its releases"
-            else:
-                evaluator = self.timeline.checker.evaluator
-                condition = chain.conditions[number]
-                if evaluator.version_ranges.supposing(_SOME_DAY, index, condition):
-                    continue  # for releases to come
-                if evaluator.version_ranges.supposing(_LONG_AGO, index, condition):
-                    severity, detail = Severity.NOTE, "the branch is for no recorded release"
-            line = chain.lines[number]
-            found.append(
-                Finding(
-                    "guard-wrong",
-                    severity,
-                    VERSION,
-                    (Location(file.path, line),),
-                    role="guard",
-                    detail=detail,
-                )
+            detail = f"{detail}: those before it take all of its releases"
+        else:
+            evaluator = judging.evaluator
+            condition = chain.conditions[number]
+            if evaluator.version_ranges.supposing(_SOME_DAY, index, condition):
+                continue  # for releases to come
+            if evaluator.version_ranges.supposing(_LONG_AGO, index, condition):
+                severity, detail = Severity.NOTE, "the branch is for no recorded release"
+        line = chain.lines[number]
+        found.append(
+            Finding(
+                "guard-wrong",
+                severity,
+                VERSION,
+                (Location(file.path, line),),
+                role="guard",
+                detail=detail,
             )
-        return found
+        )
+    return found
+
+
+def with_wrong_guard(judging: Judging, case: Case, made: Finding) -> Finding:
+    """A break in a branch that a version comparison chose, right where it draws the line."""
+    if made.severity is Severity.NOTE or case.check.kind != "use":
+        return made
+    index = case.check.file
+    file = judging.files[index]
+    guard = file.uses[case.check.number].guard
+    while guard:
+        record = file.guards[guard]
+        if record.kind == "if":
+            taken = covered(judging, index, record.condition, record.positive)
+            wrong = taken and drawn_wrong(judging, case, taken)
+            if wrong:
+                return with_changes(made, rule="guard-wrong", detail=wrong)
+        guard = record.parent
+    return made
+
+
+def drawn_wrong(judging: Judging, case: Case, covered: Sequence[bool]) -> str:
+    """What is wrong with a branch's bounds; empty where they are not to blame for a break.
+
+    They are where the use breaks from the present release up to the bound without a gap.
+    """
+    if not covered[case.at]:
+        return ""
+    low = high = case.at
+    while low > 0 and covered[low - 1]:
+        low -= 1
+    while high < len(covered) - 1 and covered[high + 1]:
+        high += 1
+    broken = [judging.timeline.entry(case.number, at).broken for at in range(low, high + 1)]
+    before, after = broken[: case.at - low + 1], broken[case.at - low :]
+    there = [judging.timeline.entry(case.number, at).fine for at in range(len(covered))]
+    named = branch_name(judging, covered)
+    if all(broken) and not any(t for t, c in zip(there, covered, strict=True) if c):
+        if any(there):
+            return f"{named} lacks it, the other has it: the branches are the wrong way round"
+        return ""
+    if low > 0 and all(before) and not all(after):
+        upto = next(at for at in range(case.at, high + 1) if not broken[at - low])
+        return f"{named} starts too early: it is there from {judging.releases[upto]} on"
+    if high < len(covered) - 1 and all(after) and not all(before):
+        last = next(at for at in range(case.at, low - 1, -1) if not broken[at - low])
+        return f"{named} goes on too long: it is there up to {judging.releases[last]}"
+    if (low > 0 or high < len(covered) - 1) and all(broken):
+        return f"{named} lacks it"
+    return ""
+
+
+def branch_name(judging: Judging, covered: Sequence[bool]) -> str:
+    """A branch by the releases that take it."""
+    taken = [at for at, each in enumerate(covered) if each]
+    first, last = judging.releases[taken[0]], judging.releases[taken[-1]]
+    if len(taken) == 1:
+        return f"the branch for {first}"
+    if taken[-1] == len(covered) - 1:
+        return f"the branch from {first} on"
+    if taken[0] == 0:
+        return f"the branch up to {last}"
+    return f"the branch for {first} to {last}"

@@ -38,7 +38,7 @@ class Site(NamedTuple):
     form: Shape
 
 
-class Instances:
+class ObjectCalls:
     """Answers for the present release of an evaluator."""
 
     def __init__(self, evaluator: Evaluator) -> None:

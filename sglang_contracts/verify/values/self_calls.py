@@ -15,7 +15,7 @@ from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.values.evaluator import Evaluator
 
 
-class Entered:
+class SelfCalls:
     """Answers for the present release of an evaluator."""
 
     def __init__(self, evaluator: Evaluator) -> None:

@@ -6,8 +6,24 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sglang_contracts.surface.model import Call, Parameter, ParameterKind
+from sglang_contracts.surface.model import Function as Recorded
 
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL)
+
+
+_RESHAPING = (
+    "jit",
+    "kernel",
+    "inject",
+    "click",
+    "app.",
+    "router.",
+    "autotune",
+    "heuristics",
+    "singledispatch",
+    "pytest",
+)
+"""Parts of decorators that give a function another signature than the one written."""
 
 
 class Misfit(NamedTuple):
@@ -104,3 +120,8 @@ def text(name: str, parameters: Sequence[Parameter]) -> str:
         default = each.default if len(each.default) <= 20 else "..."
         parts.append(f"{each.name}={default}" if each.default else each.name)
     return f"{name}({', '.join(parts)})"
+
+
+def reshaped(node: Recorded) -> bool:
+    """Whether a decorator gives the function another signature than the one written."""
+    return any(mark in each for each in node.decorators for mark in _RESHAPING)

@@ -21,7 +21,7 @@ from sglang_contracts.plugin.ir.nodes import (
 )
 from sglang_contracts.plugin.ir.records import File, Function, UseKind
 from sglang_contracts.surface.model import Attribute
-from sglang_contracts.verify.clauses.plugin_places import last
+from sglang_contracts.verify.rules.clause_candidates import last
 from sglang_contracts.verify.values.value import (
     Alternative,
     Builtin,
@@ -33,12 +33,12 @@ from sglang_contracts.verify.values.value import (
 )
 
 if TYPE_CHECKING:
-    from sglang_contracts.verify.rules.registry import Checker
+    from sglang_contracts.verify.rules.detection import Detection
 
 
-def asks(checker: Checker, index: int, number: int, on: On) -> bool:
+def asks(state: Detection, index: int, number: int, on: On) -> bool:
     """Whether a function asks what the argument is before it uses it: it takes either form."""
-    file = checker.files[index]
+    file = state.files[index]
     names = [each.name for each in file.functions[number].parameters]
     place = names.index(on.argument) if on.argument in names else on.position
     if on.argument not in names and place >= 0:
@@ -51,7 +51,7 @@ def asks(checker: Checker, index: int, number: int, on: On) -> bool:
         node = file.nodes[use.node]
         if type(node) is not Attr or file.nodes[node.base] != Param(number, place):
             continue
-        if use.kind is UseKind.PROBE or checker.reach(index, use.guard, "attribute").caught:
+        if use.kind is UseKind.PROBE or state.guards.reach(index, use.guard, "attribute").caught:
             return True
     return False
 
@@ -81,10 +81,10 @@ def passes_on(file: File, number: int, name: str) -> bool:
     return False
 
 
-def is_of_type(checker: Checker, index: int, node: int, on: On) -> bool:
+def is_of_type(state: Detection, index: int, node: int, on: On) -> bool:
     """Whether an argument is of one of the types of which nothing is to be said."""
     types = {last(each) for each in on.unless_type}
-    evaluator = checker.evaluator
+    evaluator = state.evaluator
     for each in evaluator.value(index, node).alternatives:
         if isinstance(each, (ObjectOf, OwnObject)):
             qual = each.symbol.qual if isinstance(each, ObjectOf) else each.qual

@@ -24,8 +24,9 @@ from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import ParameterKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import OK, UNKNOWN, Outcome, Status
-from sglang_contracts.verify.clauses.argument_handling import asks, delegates, is_of_type, passes_on
-from sglang_contracts.verify.clauses.plugin_places import Candidate, last
+from sglang_contracts.verify.rules import plugin_facts
+from sglang_contracts.verify.rules.argument_handling import asks, delegates, is_of_type, passes_on
+from sglang_contracts.verify.rules.clause_candidates import Candidate, last
 from sglang_contracts.verify.values.value import (
     Alternative,
     ClassRef,
@@ -34,7 +35,7 @@ from sglang_contracts.verify.values.value import (
 )
 
 if TYPE_CHECKING:
-    from sglang_contracts.verify.rules.registry import Checker
+    from sglang_contracts.verify.rules.detection import Detection
 
 _CALLS = frozenset({UseKind.CALL, UseKind.UNPACK})
 
@@ -43,15 +44,15 @@ class Behaviours:
     """Judges candidates in each release.
 
     Args:
-        checker: Whose evaluator is asked.
+        state: What detections share.
         clauses: Behaviours and obligations.
     """
 
-    def __init__(self, checker: Checker, clauses: Sequence[Clause]) -> None:
-        self.checker = checker
-        self.evaluator = checker.evaluator
-        self.lens = checker.lens
-        self.files = checker.files
+    def __init__(self, state: Detection, clauses: Sequence[Clause]) -> None:
+        self.state = state
+        self.evaluator = state.evaluator
+        self.lens = state.lens
+        self.files = state.files
         self.clauses = clauses
         self._keys: set[str] | None = None
 
@@ -96,7 +97,7 @@ class Behaviours:
             record.abstract
             or record.open
             or record.decorated
-            or ((index, qual) in self.checker.derived)
+            or ((index, qual) in self.state.extended)
         ):
             return UNKNOWN
         bases, complete = self.evaluator.members.upstream_bases(index, qual)
@@ -108,7 +109,7 @@ class Behaviours:
         if clause.optional:
             return OK
         name = clause.name
-        if name in self.checker.own_members(index, qual) or name in self.checker.written:
+        if name in plugin_facts.own_members(self.state, index, qual) or name in self.state.written:
             return OK
         if any(self.lens.member(base, name) or self.lens.is_open(base) for base in bases):
             return OK
@@ -248,7 +249,7 @@ class Behaviours:
             if given is None:
                 return False
             if on.unless_type:
-                if is_of_type(self.checker, index, given, on):
+                if is_of_type(self.state, index, given, on):
                     return False
                 self._unproven = not self.evaluator.value(index, given).alternatives
         if any(each not in form.keywords for each in on.with_arguments):
@@ -330,7 +331,7 @@ class Behaviours:
         if not use.value or not self._touches(candidate.file, use, on):
             return False
         own = self.evaluator.index.own_function(candidate.file, use.value)
-        if own is None or asks(self.checker, own[0], own[1], on):
+        if own is None or asks(self.state, own[0], own[1], on):
             return False
         return self._parameters(self.files[own[0]].functions[own[1]], on, 1)
 
@@ -347,7 +348,7 @@ class Behaviours:
             return False
         file = self.files[candidate.file]
         record = file.functions[candidate.number]
-        if record.stub or asks(self.checker, candidate.file, candidate.number, on):
+        if record.stub or asks(self.state, candidate.file, candidate.number, on):
             return False
         if on.argument or on.position >= 0:
             self._handed_on = passes_on(file, candidate.number, on.argument)
@@ -383,7 +384,7 @@ class Behaviours:
         target = self.lens.parse(on.symbol)
         if target is None or not any(target in self.lens.mro(base) for base in bases):
             return False
-        members = self.checker.own_members(index, qual)
+        members = plugin_facts.own_members(self.state, index, qual)
         if on.defines and not members & set(on.defines):
             return False
         if on.lacks:
@@ -391,7 +392,7 @@ class Behaviours:
                 return False
             if any(self._between(base, target, name) for base in bases for name in on.lacks):
                 return False
-            if (index, qual) in self.checker.derived:
+            if (index, qual) in self.state.extended:
                 return False
         if on.requires_parameters or on.lacks_parameters:
             return self._constructor(index, qual, on)

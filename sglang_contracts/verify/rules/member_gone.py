@@ -1,0 +1,391 @@
+"""Attributes of classes, objects and modules: whether a release has them."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import islice
+
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Has, Not
+from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.surface.model import Attribute, Class, Function
+from sglang_contracts.surface.symbol import Symbol
+from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
+from sglang_contracts.verify.rules import name_gone, operation_on_kind, result_form
+from sglang_contracts.verify.rules.case import Case, Judging, role_of, with_changes
+from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.values.subclasses import derived
+from sglang_contracts.verify.values.value import (
+    Builtin,
+    DictValue,
+    ListValue,
+    ObjectOf,
+    OwnObject,
+    OwnSuper,
+    TupleValue,
+    is_weak,
+)
+
+_BUILTIN = frozenset({Builtin, ListValue, DictValue, TupleValue})
+
+
+def detect_attribute(state: Detection, index: int, file: File, use: Use) -> Outcome:
+    """A read, a write or a probe of an attribute."""
+    node = file.nodes[use.node]
+    if type(node) is not Attr:
+        return UNKNOWN
+    base, name = node.base, node.name
+    value = state.evaluator.value(index, base)
+    if not value.alternatives or all(type(each) in _BUILTIN for each in value.alternatives):
+        fits = operation_on_kind.detect_kind(state, index, node, use)
+        if fits is not None:
+            return fits
+    if not value.alternatives:
+        value = state.evaluator.members.by_attribute(name)
+    if not value.alternatives:
+        return UNKNOWN
+    look = state.evaluator.members.look(value, name)
+    pair = result_form.detect_pair(state, index, node, use, value)
+    if pair is not None:
+        return pair
+    if look.found:
+        return Outcome(Status.OK, found=look.found, named=value.named)
+    if not look.lost:
+        return UNKNOWN
+    owner = look.lost[0]
+    if holds_other(state, index, base, name):
+        return UNKNOWN
+    if use.kind is UseKind.READ and supplied(state, index, use, name, owner):
+        return UNKNOWN
+    if value.named and set_upstream(state, value.named, name):
+        return UNKNOWN
+    symbol = f"{owner.name}.{name}" if owner.qual else f"{owner.module}:{name}"
+    on_object = isinstance(value.alternatives[0], (ObjectOf, OwnObject, OwnSuper))
+    loosely = any(type(each) is ObjectOf and each.exact is None for each in value.alternatives)
+    if use.kind is UseKind.WRITE and (
+        still_read(state, owner, name)
+        or compatibility(state, file, use, base)
+        or put_in(file, use, base, name)
+    ):
+        return UNKNOWN
+    return Outcome(
+        Status.BROKEN,
+        "attribute",
+        symbol,
+        owner=owner,
+        name=name,
+        detail="object" if on_object else "class",
+        new="held" if loosely else "",
+        named=value.named,
+    )
+
+
+def compatibility(state: Detection, file: File, use: Use, base: int) -> bool:
+    """Whether a write adds a lost name where its successor is there: ``if hasattr(…, new)``."""
+    guard = use.guard
+    while guard:
+        record = file.guards[guard]
+        if record.kind == "if" and record.positive:
+            held = file.nodes[record.condition]
+            if type(held) is Has and held.base == base:
+                return True
+        guard = record.parent
+    return False
+
+
+def still_read(state: Detection, owner: Symbol, name: str) -> bool:
+    """Whether the release reads a name off a class or module that does not define it."""
+    receiver = (owner.qual or owner.module).rsplit(".", 1)[-1]
+    if name in state.lens.readers(receiver):
+        return True
+    return owner.kind == "class" and any(
+        name in read_by(state, each) for each in state.lens.mro(owner)
+    )
+
+
+def read_by(state: Detection, owner: Symbol) -> frozenset[str]:
+    """Names that the methods of a class read or call, of whatever."""
+
+    def work() -> frozenset[str]:
+        methods = owner.node.methods.values() if isinstance(owner.node, Class) else ()
+        return frozenset(name for each in methods for name in (*each.reads, *each.calls))
+
+    return state.lens.once(("read-by", owner.module, owner.qual), work)
+
+
+def put_in(file: File, use: Use, base: int, name: str) -> bool:
+    """Whether an attribute is written just where it was found missing."""
+    guard = use.guard
+    while guard:
+        record = file.guards[guard]
+        if record.kind == "handler":
+            return True
+        if record.kind == "if":
+            node, positive = file.nodes[record.condition], record.positive
+            while type(node) is Not:
+                node, positive = file.nodes[node.condition], not positive
+            if not positive and node == Has(base, name):
+                return True
+        guard = record.parent
+    return False
+
+
+def holds_other(state: Detection, index: int, base: int, name: str) -> bool:
+    """Whether the plugin itself puts an object that has the name where it reads it.
+
+    What an annotation says of ``item.stats`` is not all there is where the plugin writes
+    ``item.stats = Own()`` elsewhere.
+    """
+    held = state.files[index].nodes[base]
+    if type(held) is not Attr:
+        return False
+    evaluator = state.evaluator
+    holder = evaluator.value(index, held.base).alternatives
+    for file, node, value in state.assigned.get(held.name, ()):
+        written = evaluator.value(file, value)
+        if not written.alternatives or evaluator.members.look(written, name).lost:
+            continue
+        target = state.files[file].nodes[node]
+        assert type(target) is Attr
+        other = evaluator.value(file, target.base).alternatives
+        if not other or not holder or set(other) & set(holder):
+            return True
+    return False
+
+
+def supplied(state: Detection, index: int, use: Use, name: str, owner: Symbol) -> bool:
+    """Whether the plugin itself sets the attribute before this read can happen."""
+    for file, function, line in state.written.get(name, ()):
+        if (file, function) != (index, use.function) or line < use.line:
+            return True
+    return False
+
+
+def set_upstream(state: Detection, receiver: str, name: str) -> bool:
+    """Whether the release sets the attribute from outside on what goes by that name."""
+    return len(state.lens.writers(receiver).get(name, ())) > 1
+
+
+def name_agrees(judging: Judging, case: Case, file: File, use: Use) -> bool:
+    """Whether an object that goes by a name behaves as one of the class it is taken for.
+
+    Everything that is read off it was there in the release in which it worked; half of it,
+    where the name is no plain word.
+    """
+    good = judging.good(case).found
+    node = file.nodes[use.node]
+    if use.kind in (UseKind.CALL, UseKind.UNPACK) and type(node) is Call:
+        node = file.nodes[node.callee]
+    if not good or good[0].owner is None or type(node) is not Attr:
+        return True
+    surface = judging.catalog.surface(judging.releases[case.good])
+    owner = surface.find(good[0].owner.module, good[0].owner.qual)
+    evaluator = judging.evaluator
+    read = evaluator.index.attributes.get((case.check.file, node.base), set())
+    if owner is None or not read:
+        return True
+    there = surface.member_names(owner)
+    for place in read - there:
+        if any(place in surface.member_names(each) for each in islice(derived(surface, owner), 20)):
+            there = there | {place}
+    known = len(read & there)
+    return known == len(read) if is_weak(case.entry.outcome.named) else 2 * known >= len(read)
+
+
+def has_alternative(judging: Judging, case: Case, file: File, use: Use) -> bool:
+    """Whether another of the same list is there in this release."""
+    return any(
+        judging.timeline.entry(number, case.at).fine
+        for number in judging.groups.get((case.check.file, use.group), ())
+    )
+
+
+def judge_probe(judging: Judging, case: Case, file: File, use: Use) -> Finding | None:
+    """``hasattr`` and ``getattr`` with a default never fail; what they turn off is told."""
+    if case.last_ok is None:
+        return None  # not there yet: that is what the question is for
+    severity = Severity.NOTE
+    if use.name == "has" and not other_way(judging, case, file, use):
+        severity = Severity.WARNING
+    made = judge_attribute(judging, case, file, use)
+    if made is None:
+        return None
+    return with_changes(made, severity=severity, role="guard")
+
+
+def other_way(judging: Judging, case: Case, file: File, use: Use) -> bool:
+    """Whether the branch a failed ``hasattr`` leads to does something equivalent."""
+    node = file.nodes[use.node]
+    wanted = Has(node.base, node.name) if type(node) is Attr else None
+    relevant = [
+        guard
+        for guard in file.guards[1:]
+        if guard.kind == "if" and file.nodes[guard.condition] == wanted
+    ]
+    if not relevant or any(guard.positive and guard.way_out for guard in relevant):
+        return True
+    # another question of the same kind, answered differently now: the other way
+    for number, check in enumerate(judging.timeline.checks):
+        if check.kind != "use" or check.file != case.check.file or number == case.number:
+            continue
+        other = file.uses[check.number]
+        if other.kind is UseKind.PROBE and other.function == use.function:
+            now = judging.timeline.entry(number, case.at)
+            if now.fine and not judging.timeline.entry(number, case.last_ok or 0).fine:
+                return True
+    return False
+
+
+def still_there(judging: Judging, case: Case, found: Symbol) -> bool:
+    """Whether the present release has a member of another class than the one that lacks it."""
+    owner = case.entry.outcome.owner
+    if found.owner is None or owner is None or found.owner.name == owner.name:
+        return False
+    return (
+        judging.catalog.surface(judging.releases[case.at]).find(found.module, found.qual)
+        is not None
+    )
+
+
+def judge_attribute(judging: Judging, case: Case, file: File, use: Use) -> Finding | None:
+    """A lost member: removed, renamed or moved, by history and suggestion."""
+    outcome = case.entry.outcome
+    good = judging.good(case)
+    found = good.found[0] if good.found else None
+    written = spelled(judging, case, file, use, found)
+    severity = judging.severity(case)
+    if case.last_ok is None and outcome.detail == "object" and has_elsewhere(judging, case):
+        return None  # not there yet, and another class has it: the object may be one of that
+    suggestion: Suggestion | None
+    if outcome.new == "held" and found is not None and still_there(judging, case, found):
+        return None  # one of several things that are put there, and the other has it still
+    if found is not None and found.owner is not None:
+        changed = judge_retyped(judging, case, file, use, found)
+        if changed is not None:
+            return changed
+        suggestion = judging.instead_of_member(case, found)
+    else:
+        suggestion = judging.instead_of_symbol(case, written, found)
+    patch = use.kind in (UseKind.WRITE, UseKind.HOOK)
+    on_object = outcome.detail == "object"
+    if use.kind is UseKind.WRITE and on_object:
+        severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+        patch = False
+    if use.kind is UseKind.DOTTED and use.name != "import":
+        asked = use.name == "probe" and name_gone.answered(file, use)
+        most = Severity.NOTE if asked else Severity.WARNING
+        severity = min(severity, most, key=lambda each: each.rank)
+    rule = rule_of(judging, outcome, found, suggestion)
+    if patch:
+        rule = "patch-target-missing"
+    return judging.finding(
+        case,
+        rule=rule,
+        severity=severity,
+        symbol=written,
+        locations=judging.location(case),
+        suggestion=suggestion,
+        role=role_of(use) if patch or use.kind is UseKind.PROBE else "use",
+        old=_facts(found),
+    )
+
+
+def has_elsewhere(judging: Judging, case: Case) -> bool:
+    """Whether another class of the release has the member that this one lacks."""
+    surface = judging.catalog.surface(judging.releases[case.at])
+    return any(":" in place for place in surface.places(case.entry.outcome.name))
+
+
+def spelled(judging: Judging, case: Case, file: File, use: Use, found: Symbol | None) -> str:
+    """The lost symbol as DESIGN §7 spells it."""
+    outcome = case.entry.outcome
+    node = file.nodes[use.node]
+    if type(node) is Dotted:
+        return spelled_dotted(judging, node.text, found, judging.releases[case.good])
+    if found is not None and found.owner is not None:
+        return found.name
+    return outcome.symbol
+
+
+def spelled_dotted(judging: Judging, text: str, found: Symbol | None, release: str) -> str:
+    """``module:Qual`` of a dotted string: its module is the longest that the release had."""
+    if ":" in text:
+        return text
+    surface = judging.catalog.surface(release)
+    parts = text.split(".")
+    for cut in range(len(parts), 0, -1):
+        if surface.has_module(".".join(parts[:cut])):
+            module, qual = ".".join(parts[:cut]), ".".join(parts[cut:])
+            return f"{module}:{qual}" if qual else module
+    return text
+
+
+def rule_of(
+    judging: Judging, outcome: Outcome, found: Symbol | None, suggestion: Suggestion | None
+) -> str:
+    """The rule that a lost name or member falls under."""
+    moved = suggestion is not None and suggestion.evidence == "moved"
+    if found is None or found.owner is None:
+        if found is not None and found.kind == "module":
+            return "module-removed"
+        return "symbol-moved" if moved else "symbol-removed"
+    renamed = suggestion is not None and suggestion.evidence in (
+        "same-position",
+        "same-annotation",
+        "alias",
+    )
+    if found.kind == "enum-member":
+        return "enum-member-removed"
+    if found.kind == "method":
+        return "method-renamed" if renamed else "method-removed"
+    if found.kind == "class":
+        return "symbol-removed"
+    return "field-renamed" if renamed else "field-removed"
+
+
+def judge_retyped(
+    judging: Judging, case: Case, file: File, use: Use, found: Symbol
+) -> Finding | None:
+    """What the attribute is read off is of another class now."""
+    owner = case.entry.outcome.owner
+    if owner is None or owner.kind != "class" or found.owner is None:
+        return None
+    node = file.nodes[use.node]
+    if type(node) is not Attr or type(file.nodes[node.base]) is not Call:
+        return None
+    names = {each.qual for each in judging.catalog.surface(judging.releases[case.at]).mro(owner)}
+    old_surface = judging.catalog.surface(judging.releases[case.good])
+    names |= {each.qual for each in old_surface.mro(found.owner)}
+    if found.owner.qual in {owner.qual} or (owner.qual in names and found.owner.qual in names):
+        at_old = old_surface.find(owner.module, owner.qual)
+        if at_old is None or found.owner in old_surface.mro(at_old):
+            return None
+    number = judging.call_of.get((case.check.file, node.base))
+    if number is None:
+        return None
+    made = judging.timeline.entry(number, case.good).outcome.found
+    if not made or not isinstance(made[0].node, Function):
+        return None
+    now = judging.catalog.surface(judging.releases[case.at])
+    symbol = now.find(made[0].module, made[0].qual) or made[0]
+    return judging.finding(
+        case,
+        rule="return-changed",
+        severity=judging.severity(case),
+        symbol=made[0].name,
+        locations=judging.location(case),
+        suggestion=judging.replacements.of_return(symbol, 0, now),
+        role="call",
+        old=made[0].node.returns,
+        new=symbol.node.returns if isinstance(symbol.node, Function) else "",
+        detail=f"{owner.qual} has no {case.entry.outcome.name}",
+    )
+
+
+def _facts(found: Symbol | None) -> str:
+    """What a lost symbol was, in a few words."""
+    if found is None:
+        return ""
+    if isinstance(found.node, Attribute):
+        return textwrap.shorten(found.node.annotation, 120, placeholder=" ...")
+    return ""

@@ -1,0 +1,130 @@
+"""Overrides of methods that a base class has no more, and that nobody calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sglang_contracts.surface.model import Attribute, Class, Function, Role, Value
+from sglang_contracts.surface.symbol import Symbol
+from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
+from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.values.value import is_weak
+
+_QUOTED = re.compile(r"(?=(['\"])(\w+)\1)")
+"""Each word in quotes; one quotation mark may end one and begin the next."""
+
+
+def still_called(state: Detection, name: str, bases: Sequence[Symbol]) -> bool:
+    """Whether the release may still call something of that name on an object of a class.
+
+    What is called on an object of which nothing is known is meant for the classes that define
+    it; only where none does, for whoever has it.
+    """
+    others: bool | None = None
+    for module, call in state.lens.callers(name):
+        if call.receiver == "super()":
+            continue
+        known = call.receiver == "self" or (
+            call.receiver in state.evaluator.members.known_as and not is_weak(call.receiver)
+        )
+        if not known:
+            if others is None:
+                others = defined_by_others(state, name, bases)
+            if not others:
+                return True
+        elif any(state.upstream.meant_for(module, call.receiver, base) for base in bases):
+            return True
+    return False
+
+
+def defined_by_others(state: Detection, name: str, bases: Sequence[Symbol]) -> bool:
+    """Whether classes have a method of that name, and none of them is related to a base."""
+    below = {each.name for each in bases}
+    above = {each.name for base in bases for each in state.lens.mro(base)}
+    for definer in state.lens.definers(name):
+        if definer[0] in above or not below.isdisjoint(definer):
+            return False
+    return any(":" in each for each in state.lens.places(name))
+
+
+def mentioned(state: Detection, bases: Sequence[Symbol], name: str) -> bool:
+    """Whether a base's own modules still name the method: a shim looks it up by its name."""
+    modules = dict.fromkeys(each.module for base in bases for each in state.lens.mro(base))
+    return any(name in quoted(state, module) for module in modules)
+
+
+def quoted(state: Detection, module: str) -> frozenset[str]:
+    """Names that stand as strings or as keys in what a module, or a class of it, holds."""
+
+    def work() -> frozenset[str]:
+        record = state.lens.module(module)
+        if record is None:
+            return frozenset()
+        held: list[Attribute | Value] = list(record.values.values())
+        for each in record.classes.values():
+            held += each.attributes.values()
+        found = {key for each in held for key in each.keys}
+        found.update(text for each in held for _, text in _QUOTED.findall(each.value))
+        return frozenset(found)
+
+    return state.lens.once(("quoted", module), work)
+
+
+def judge_orphan(judging: Judging, case: Case) -> Finding | None:
+    """An override whose base method went: dead code, or a duty that moved."""
+    if case.last_ok is None:
+        return None
+    good = judging.timeline.entry(case.number, case.last_ok).outcome
+    if not good.found:
+        return None
+    found = good.found[0]
+    old, new = judging.releases[case.last_ok], judging.releases[case.at]
+    before = judging.catalog.surface(old)
+    name = case.entry.outcome.name
+    called = [each for each in before.callers(name) if each[1].receiver != "super()"]
+    first = judging.catalog.surface(judging.releases[case.first])
+    replaced = moved_requirements(found, before, first)
+    contracted = judging.replacements.contract(found.name, new)
+    severity = judging.severity(case)
+    idle = found.kind == "attribute" or (not called and found.kind == "method")
+    if idle or not (replaced or contracted):
+        severity = Severity.NOTE
+    elif isinstance(found.node, Function) and found.node.role & Role.ABSTRACT:
+        # it was a duty: without it the class is incomplete, with it there is dead code
+        severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+    return judging.finding(
+        case,
+        rule="override-orphaned",
+        severity=severity,
+        symbol=found.name,
+        locations=judging.location(case),
+        suggestion=not_own(judging, case, judging.replacements.of_member(found, old, new))
+        or not_own(judging, case, Suggestion(replaced[0], "same-position") if replaced else None),
+        role="override",
+    )
+
+
+def not_own(judging: Judging, case: Case, suggestion: Suggestion | None) -> Suggestion | None:
+    """A suggestion, unless the plugin's class overrides it already."""
+    qual = case.check.name.rpartition(".")[0]
+    own = judging.files[case.check.file].classes[qual].methods
+    if suggestion is None or suggestion.evidence == "contract":
+        return suggestion
+    return None if suggestion.symbol.rpartition(".")[2] in own else suggestion
+
+
+def moved_requirements(found: Symbol, before: object, after: object) -> list[str]:
+    """What the class that defined the hook gained when it lost it."""
+    owner = found.owner
+    if owner is None:
+        return []
+    now = after.find(owner.module, owner.qual)  # type: ignore[attr-defined]
+    was = before.find(owner.module, owner.qual)  # type: ignore[attr-defined]
+    if now is None or was is None or not isinstance(now.node, Class):
+        return []
+    had = before.members(was)  # type: ignore[attr-defined]
+    names = [*now.node.methods, *now.node.attributes]
+    short = owner.qual.rsplit(".", 1)[-1]
+    return [f"{short}.{each}" for each in names if each not in had and not each.startswith("__")]

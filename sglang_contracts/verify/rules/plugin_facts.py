@@ -1,0 +1,118 @@
+"""Facts about a plugin as a whole that several detections ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sglang_contracts.plugin.ir.nodes import (
+    Attr,
+    Call,
+    Foreign,
+    Has,
+    HasNamed,
+    LocalClass,
+    Self,
+    Unknown,
+)
+from sglang_contracts.plugin.ir.records import File, UseKind
+from sglang_contracts.verify.values.evaluator import Evaluator
+
+
+class Plugin(Protocol):
+    """A plugin's files, and what their nodes are."""
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """Works out values."""
+
+    @property
+    def files(self) -> Sequence[File]:
+        """The records of all files."""
+
+
+def assigned_attributes(plugin: Plugin) -> dict[str, list[tuple[int, int, int]]]:
+    """Attribute → (file, node, value) of what the plugin assigns to it on other objects."""
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    for index, file in enumerate(plugin.files):
+        for use in file.uses:
+            if use.kind is UseKind.WRITE and use.value:
+                node = file.nodes[use.node]
+                if type(node) is Attr and not isinstance(file.nodes[node.base], (Self, LocalClass)):
+                    found.setdefault(node.name, []).append((index, use.node, use.value))
+    return found
+
+
+def written_attributes(plugin: Plugin) -> dict[str, list[tuple[int, int, int]]]:
+    """Attribute → places (file, function, line) at which the plugin itself assigns it."""
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    for index, file in enumerate(plugin.files):
+        for use in file.uses:
+            node = file.nodes[use.node]
+            if use.kind is UseKind.WRITE and type(node) is Attr:
+                found.setdefault(node.name, []).append((index, use.function, use.line))
+    return found
+
+
+def questioned_values(file: File) -> frozenset[int]:
+    """Values that the plugin looks at, itself or through code not known here."""
+    found: set[int] = set()
+    for each in file.nodes:
+        if (
+            type(each) is Has
+            or type(each) is HasNamed
+            or (type(each) is Attr and each.name == "__class__")
+        ):
+            found.add(each.base)
+        elif type(each) is Call and isinstance(file.nodes[each.callee], (Foreign, Unknown)):
+            form = file.forms[each.form]
+            found.update(form.positional, form.keywords.values())
+    return frozenset(found)
+
+
+def installed_classes(plugin: Plugin) -> set[tuple[int, str]]:
+    """Own classes that are written to an attribute of upstream, or given to a hook."""
+    found = {
+        plugin.evaluator.index.own_class(index, use.value)
+        for index, file in enumerate(plugin.files)
+        for use in file.uses
+        if use.kind in (UseKind.WRITE, UseKind.HOOK) and use.value
+    }
+    return {own for own in found if own is not None}
+
+
+def constructed_classes(plugin: Plugin) -> set[tuple[int, str]]:
+    """Own classes that the plugin makes instances of itself."""
+    found: set[tuple[int, str]] = set()
+    for index, file in enumerate(plugin.files):
+        for node in file.nodes:
+            if type(node) is Call:
+                own = plugin.evaluator.index.own_class(index, node.callee)
+                if own is not None:
+                    found.add(own)
+    return found
+
+
+def extended_classes(plugin: Plugin) -> set[tuple[int, str]]:
+    """Own classes that other own classes derive from."""
+    found: set[tuple[int, str]] = set()
+    for index, file in enumerate(plugin.files):
+        for record in file.classes.values():
+            for base in record.bases:
+                own = plugin.evaluator.index.own_class(index, base)
+                if own is not None:
+                    found.add(own)
+    return found
+
+
+def own_members(plugin: Plugin, index: int, qual: str, depth: int = 0) -> set[str]:
+    """Names an own class defines, its own bases included."""
+    record = plugin.files[index].classes.get(qual)
+    if record is None or depth > 10:
+        return set()
+    found = set(record.methods) | set(record.attributes)
+    for base in record.bases:
+        own = plugin.evaluator.index.own_class(index, base)
+        if own is not None:
+            found |= own_members(plugin, own[0], own[1], depth + 1)
+    return found

@@ -1,0 +1,62 @@
+"""Keys of registries: read where there is no entry, or added where there is one."""
+
+from __future__ import annotations
+
+from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.verify.findings.finding import Finding
+from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.detection import Detection
+
+
+def detect_registry_key(state: Detection, index: int, file: File, use: Use) -> Outcome:
+    """A table read by a constant key, or one that has to be without it.
+
+    What is put in the place of an entry of SGLang's is meant to, unless the plugin says not.
+    """
+    if use.kind is UseKind.REGISTER and not use.count:
+        return UNKNOWN
+    symbol = state.evaluator.questions.table(index, file.nodes[use.node])
+    there = (
+        state.evaluator.questions.registered_in(symbol, use.name) if symbol is not None else None
+    )
+    if symbol is None or there is None:
+        return UNKNOWN
+    if there == (use.kind is UseKind.ITEM):
+        return Outcome(Status.OK, found=(symbol,))
+    return Outcome(
+        Status.BROKEN,
+        "registry" if use.kind is UseKind.ITEM else "taken",
+        f'{symbol.name}["{use.name}"]',
+        owner=symbol,
+        name=use.name,
+    )
+
+
+def judge_registry(judging: Judging, case: Case, use: Use) -> Finding:
+    """A registry read by a key that it no longer has."""
+    outcome = case.entry.outcome
+    said = judging.replacements.contract(outcome.symbol, judging.releases[case.at])
+    return judging.finding(
+        case,
+        rule="registry-removed",
+        severity=judging.severity(case),
+        symbol=outcome.symbol,
+        locations=judging.location(case),
+        suggestion=said,
+    )
+
+
+def judge_taken_key(judging: Judging, case: Case) -> Finding | None:
+    """A key that has to be free, and SGLang has an entry for."""
+    if case.last_ok is None:
+        return None
+    return judging.finding(
+        case,
+        rule="behaviour-changed",
+        severity=judging.severity(case),
+        symbol=case.entry.outcome.symbol,
+        locations=judging.location(case),
+        old="there was no such entry",
+        new="SGLang has one of its own",
+    )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 
 from sglang_contracts.certify.certificate import Certificate
+from sglang_contracts.inert import no_log_commands
 from sglang_contracts.suite.registry import LEVELS
-
-# What XML 1.0 cannot hold at all, not even as a reference.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)
+    """Lines without what cannot be printed: XML cannot hold it, or it steers a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 
 def render(certificate: Certificate) -> str:
@@ -38,7 +36,7 @@ def render(certificate: Certificate) -> str:
                 suite,
                 "testcase",
                 classname=f"sglang-contracts.{release}.level-{level}",
-                name=each.id,
+                name=_clean(each.id),
                 time=f"{each.milliseconds / 1000:.3f}",
             )
             text = _clean("\n\n".join(p for p in (each.message, each.reproduction) if p))
@@ -62,11 +60,14 @@ def render(certificate: Certificate) -> str:
         suite = ET.SubElement(root, "testsuite", name="not run", tests=str(len(missing)))
         suite.set("errors", str(len(missing)))
         for planned in missing:
-            case = ET.SubElement(suite, "testcase", classname="sglang-contracts.plan", name=planned)
+            case = ET.SubElement(
+                suite, "testcase", classname="sglang-contracts.plan", name=_clean(planned)
+            )
             ET.SubElement(case, "error", message="planned, and did not run", type="plan")
         totals["tests"] += len(missing)
         totals["errors"] += len(missing)
     for key, value in totals.items():
         root.set(key, str(value))
     ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    text = no_log_commands(ET.tostring(root, encoding="unicode"), "&#58;")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'

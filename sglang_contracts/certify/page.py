@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+import msgspec
+
 from sglang_contracts.certify.certificate import Certificate, Outcome
+from sglang_contracts.inert import everywhere
 from sglang_contracts.suite.registry import LEVELS
 
 _STYLE = """
@@ -27,6 +30,9 @@ details { margin: .3rem 0 } footer { margin-top: 3rem; opacity: .75; font-size: 
 @media print { body { max-width: none } details[open] pre { break-inside: avoid } }
 """
 
+_LINES = frozenset({"message", "reason", "reproduction"})
+"""What may have several lines."""
+
 _WORDS = {
     "pass": "holds",
     "fail": "does not hold",
@@ -38,6 +44,8 @@ _WORDS = {
 
 def render(certificate: Certificate) -> str:
     """The page."""
+    plain = everywhere(msgspec.to_builtins(certificate), _LINES)
+    certificate = msgspec.convert(plain, Certificate)
     plugin, sglang = certificate.plugin, certificate.sglang
     kind = "a fake of SGLang" if sglang.kind == "fake" else "SGLang"
     title = f"{plugin.name} {plugin.version} on {kind} {sglang.release}"

@@ -18,7 +18,10 @@ import atexit
 import contextlib
 import gc
 from collections.abc import Iterator, Sequence
-from typing import IO
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
 
 DEBUG = "SGLANG_CONTRACTS_DEBUG"
 """Set to ``1``: an unexpected error prints its traceback."""
@@ -57,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
         with _complaining():
-            error.show()
+            _show(error)
         return CANNOT_RUN
     except (click.Abort, KeyboardInterrupt):
         with _complaining():
@@ -138,15 +141,31 @@ def _system(error: OSError) -> tuple[str, str]:
     return (f"{name}: {reason}" if name else f"cannot read or write: {reason}"), hint
 
 
+def _show(error: "click.ClickException") -> None:
+    """What is wrong with the command line, as click says it; words in it may be others' names."""
+    import io
+
+    from sglang_contracts.cli.console import say
+    from sglang_contracts.inert import harmless
+
+    said, message = io.StringIO(), error.format_message()
+    error.show(said)
+    text = said.getvalue().rstrip("\n")
+    say(text.replace(message, harmless(message, kept="")), err=True)
+
+
 def _complain(message: str, hint: str) -> None:
     """One red line on stderr, the hint below it."""
     import click
 
-    from sglang_contracts.cli.console import harmless, wants_color
+    from sglang_contracts.cli.console import wants_color
+    from sglang_contracts.inert import harmless, no_log_commands
 
     color = wants_color(sys.stderr, "auto")
     label, other = click.style("error: ", fg="red", bold=True), click.style("hint: ", fg="cyan")
     with _complaining():
-        click.echo(label + harmless(message), err=True, color=color)
+        said = no_log_commands(harmless(message, kept=""))
+        click.echo(label + said, err=True, color=color)
         if hint:
-            click.echo(other + harmless(hint), err=True, color=color)
+            said = no_log_commands(harmless(hint))  # may end in the lines of a log
+            click.echo(other + said.replace("\n", "\n  "), err=True, color=color)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from sglang_contracts.cli import options
-from sglang_contracts.cli.console import harmless
+from sglang_contracts.cli.console import say
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.inert import harmless
 
 if TYPE_CHECKING:
     from sglang_contracts.certify.certificate import Certificate
@@ -152,13 +153,13 @@ def command(
                 bar(done, planned)
             elif not quiet and result is not None:
                 mark = MARKS[result.outcome]
-                click.echo(f"[{done}/{planned}] {result.id} {mark}", err=True)
+                say(f"[{done}/{planned}] {result.id} {mark}", err=True)
 
         certificate = certify(order, progress)
     _print(certificate, quiet)
     if out is not None:
         _write(certificate, out)
-        click.echo(f"written: {out / 'certificate.json'}, junit.xml, certificate.html", err=True)
+        say(f"written: {out / 'certificate.json'}, junit.xml, certificate.html", err=True)
     if certificate.verdict == "failed":
         return 1
     return 0 if certificate.verdict == "passed" else 2
@@ -174,18 +175,18 @@ def _print(certificate: Certificate, quiet: bool) -> None:
         _print_skips(certificate)
     for each in certificate.checks:
         if each.outcome in ("fail", "error", "expected"):
-            click.echo(f"{each.outcome}: {each.id}: {each.title}")
+            say(f"{each.outcome}: {each.id}: {each.title}")
             reason = each.message.partition("\nwhy it matters:")[0]
             if reason and reason in told:
-                click.echo(f"  for the same reason as {told[reason]}")
+                say(f"  for the same reason as {told[reason]}")
                 continue
             told[reason] = each.id
             for text in (each.reason, each.message):
                 if text:
-                    click.echo("  " + harmless(text).replace("\n", "\n  "))
+                    say("  " + harmless(text).replace("\n", "\n  "))
             if each.reproduction:
                 snippet = harmless(each.reproduction).replace("\n", "\n    ")
-                click.echo(f"  reproduce:\n    {snippet}")
+                say(f"  reproduce:\n    {snippet}")
     for level in range(certificate.level_asked + 1):
         mine = [each for each in certificate.checks if each.level == level]
         fine = sum(each.outcome == "pass" for each in mine)
@@ -194,15 +195,15 @@ def _print(certificate: Certificate, quiet: bool) -> None:
         name = LEVELS[level].partition(":")[0]
         if level in certificate.mostly_skipped:
             more += ": little was shown"
-        click.echo(f"level {level} {name}: {fine} of {len(mine)} hold{more}")
+        say(f"level {level} {name}: {fine} of {len(mine)} hold{more}")
     for point in certificate.not_exercised:
-        click.echo(f"declared and not exercised: {point}")
+        say(f"declared and not exercised: {point}")
     if certificate.not_run:
         first, rest = certificate.not_run[0], len(certificate.not_run) - 1
         more = f" and {rest} more" if rest else ""
-        click.echo(f"planned and not run: {first}{more}; {certificate.ended}")
+        say(f"planned and not run: {first}{more}; {certificate.ended}")
     reached = certificate.level_reached
-    click.echo(
+    say(
         f"{plugin.name} {plugin.version} on {kind}SGLang {release}: {certificate.verdict}, "
         + (f"level {reached} reached" if reached >= 0 else "no level reached")
         + _on_little(certificate)
@@ -217,7 +218,7 @@ def _print_skips(certificate: Certificate) -> None:
             reasons.setdefault(each.reason, []).append(each.id)
     for reason, ids in reasons.items():
         many = f"{len(ids)} checks: " if ids[1:] else ""
-        click.echo(f"skip: {many}{', '.join(ids)}: {harmless(reason)}")
+        say(f"skip: {many}{', '.join(ids)}: {harmless(reason)}")
 
 
 def _on_little(certificate: Certificate) -> str:
@@ -270,7 +271,7 @@ def _verify(path: Path, require_passed: bool) -> int:
     found = verify(path)
     certificate = found.certificate
     for fault in found.faults:
-        click.echo(harmless(f"fault: {fault}", kept=""))
+        say(harmless(f"fault: {fault}", kept=""))
     state = "does not hold" if found.faults else "unchanged"
     reached = certificate.level_reached
     issued = certificate.issued
@@ -281,7 +282,7 @@ def _verify(path: Path, require_passed: bool) -> int:
         f"issued {issued.at} by {issued.by}",
         certificate.note,
     ):
-        click.echo(harmless(line, kept=""))  # who wrote the file wrote these
+        say(harmless(line, kept=""))  # who wrote the file wrote these
     if found.faults:
         return 1
     if found.unknown:
@@ -317,5 +318,5 @@ def _mutants(
                 bar(done, len(files))
 
         scores = run_mutants(files, session, progress=progress, jobs=jobs or jobs_on(sglang))
-    click.echo(table(scores))
+    say(table(scores))
     return int(any(each.verdict not in ("killed", "skipped") for each in scores))

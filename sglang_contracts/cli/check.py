@@ -153,12 +153,12 @@ def _write_baseline(path: Path, report: Report, policy: Policy) -> int:
     import dataclasses
 
     from sglang_contracts import __version__
-    from sglang_contracts.cli.console import write_file
+    from sglang_contracts.cli.console import say, write_file
     from sglang_contracts.verify.findings.baseline import baseline_of, baseline_text
     from sglang_contracts.verify.findings.policy import select
 
     judged = select(report, dataclasses.replace(policy, baseline=None, only_new=False))
     baseline = baseline_of(judged.report, f"sglang-contracts {__version__}")
     write_file(path, baseline_text(baseline))
-    click.echo(f"{path}: {len(baseline.entries)} places", err=True)
+    say(f"{path}: {len(baseline.entries)} places", err=True)
     return 0

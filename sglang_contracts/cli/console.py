@@ -10,21 +10,17 @@ from typing import IO, Any
 
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.files import write_atomically
+from sglang_contracts.inert import harmless, no_log_commands
 
 PLAIN_WIDTH = 100
 """Columns where the output is no terminal."""
 
 
-def harmless(text: str, kept: str = "\n") -> str:
-    """``text`` without what would move the cursor or colour the terminal of whoever reads it.
+def say(text: str, err: bool = False) -> None:
+    """Print lines that others' words are part of: nothing in them steers a terminal or a CI log."""
+    import click
 
-    Args:
-        text: What somebody else wrote.
-        kept: Characters that may stay though they move the cursor.
-    """
-    return "".join(
-        c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text
-    )
+    click.echo(no_log_commands(harmless(text)), err=err)
 
 
 def wants_color(stream: IO[Any], choice: str) -> bool:

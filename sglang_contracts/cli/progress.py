@@ -7,6 +7,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from sglang_contracts.inert import one_line
+
 
 @contextlib.contextmanager
 def working(text: str, quiet: bool = False) -> Iterator[None]:
@@ -16,8 +18,15 @@ def working(text: str, quiet: bool = False) -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(text):
+    with Console(stderr=True).status(_plain(text)):
         yield
+
+
+def _plain(text: str) -> str:
+    """Text that rich shows as it is: a name may look like its markup (``[red]``)."""
+    from rich.markup import escape
+
+    return escape(one_line(text))
 
 
 EVERY = 5.0
@@ -37,7 +46,7 @@ def lines(text: str) -> Callable[[int, int], None]:
         now = time.monotonic()
         if now - told >= EVERY:
             told = now
-            print(f"{text}: {done} of {total}", file=sys.stderr, flush=True)
+            print(f"{one_line(text)}: {done} of {total}", file=sys.stderr, flush=True)
 
     return step
 
@@ -53,5 +62,5 @@ def steps(text: str, quiet: bool = False) -> Iterator[Callable[[int, int], None]
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(text, total=None)
+        task = bar.add_task(_plain(text), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

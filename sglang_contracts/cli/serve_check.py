@@ -15,9 +15,10 @@ import click
 
 from sglang_contracts.cli import options
 from sglang_contracts.cli.certify import MARKS
-from sglang_contracts.cli.console import harmless
+from sglang_contracts.cli.console import say
 from sglang_contracts.cli.progress import EVERY
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.inert import harmless, one_line
 
 if TYPE_CHECKING:
     from sglang_contracts.serving.report import Report
@@ -203,7 +204,7 @@ def command(
     _print(found, quiet)
     if out is not None:
         _write(found, out)
-        click.echo(f"written: {out / _REPORT}, {_PAGE}", err=True)
+        say(f"written: {out / _REPORT}, {_PAGE}", err=True)
     if found.verdict == "failed":
         return 1
     if ran.interrupted:
@@ -330,7 +331,7 @@ def _record(session: Session, file: Path) -> int:
     except ServingError as error:
         raise ContractsError(f"the server did not answer: {error}") from None
     run_file.save(found, file)
-    click.echo(f"written: {file}: {len(found.answers)} prompts, answered by {made_by}")
+    say(f"written: {file}: {len(found.answers)} prompts, answered by {made_by}")
     return 0
 
 
@@ -347,17 +348,17 @@ class _Telling:
         if self._quiet:
             return
         if self._terminal:
-            click.echo(f"\r\x1b[2K{text[:100]}", nl=False, err=True)
+            click.echo(f"\r\x1b[2K{one_line(text)[:100]}", nl=False, err=True)
         elif time.monotonic() - self._told >= EVERY:
             self._told = time.monotonic()
-            click.echo(text, err=True)
+            say(text, err=True)
 
     def done(self, count: int, planned: int, result: Result) -> None:
         """A check has run."""
         if not self._quiet:
             self.end()
             mark = MARKS[result.outcome]
-            click.echo(f"[{count}/{planned}] {result.id} {mark} ({result.seconds:.1f} s)", err=True)
+            say(f"[{count}/{planned}] {result.id} {mark} ({result.seconds:.1f} s)", err=True)
             self._told = time.monotonic()
 
     def end(self) -> None:
@@ -369,19 +370,19 @@ class _Telling:
 def _print(found: Report, quiet: bool) -> None:
     for each in found.checks:
         if each.outcome == "skip" and not quiet:
-            click.echo(f"skip: {each.id}: {harmless(each.reason)}")
+            say(f"skip: {each.id}: {harmless(each.reason)}")
         for sentence in each.omitted if not quiet else ():
-            click.echo(f"note: {each.id}: {harmless(sentence)}")
+            say(f"note: {each.id}: {harmless(sentence)}")
         if each.outcome in ("fail", "error"):
-            click.echo(f"{each.outcome}: {each.id}: {each.title}")
-            click.echo("  " + harmless(each.message).replace("\n", "\n  "))
+            say(f"{each.outcome}: {each.id}: {each.title}")
+            say("  " + harmless(each.message).replace("\n", "\n  "))
     if not quiet:
         _print_measured(found)
     held = sum(each.outcome == "pass" for each in found.checks)
     skipped = sum(each.outcome == "skip" for each in found.checks)
     if found.not_run:
-        click.echo(f"planned and not run ({found.ended}): {', '.join(found.not_run)}")
-    click.echo(
+        say(f"planned and not run ({found.ended}): {', '.join(found.not_run)}")
+    say(
         f"level 5 serving: {held} of {len(found.planned)} hold"
         + (f", {skipped} skipped" if skipped else "")
         + f"; {found.server['url']}, SGLang {found.release or 'unknown'}: {found.verdict}"
@@ -393,7 +394,7 @@ def _print_measured(found: Report) -> None:
     for name, value in found.measured.items():
         if isinstance(value, dict):
             value = ", ".join(f"{key}: {each}" for key, each in value.items() if key != "slow")
-        click.echo(harmless(f"measured: {name}: {value}"))
+        say(harmless(f"measured: {name}: {value}"))
 
 
 def _write(found: Report, out: Path) -> None:

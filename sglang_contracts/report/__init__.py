@@ -8,9 +8,11 @@ them.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from typing import Any
 
+from sglang_contracts.inert import LONGEST, everywhere, no_log_commands
 from sglang_contracts.report.options import Options
 from sglang_contracts.verify.findings.finding import Note, PluginInfo, ReleaseReport, Report
 
@@ -28,7 +30,8 @@ _MODULES = {
     "html": "html",
 }
 
-_FOR_PEOPLE = frozenset({"text", "markdown", "html"})
+_EXACT = frozenset({"json", "sarif"})
+"""Formats for programs: they hold every name as it is, escaped."""
 
 FORMATS: tuple[str, ...] = tuple(_MODULES)
 """What commands with findings can print."""
@@ -50,30 +53,38 @@ def render(report: Report, format_name: str, options: Options | None = None) -> 
     """
     module = importlib.import_module(f"sglang_contracts.report.{_MODULES[format_name]}")
     reporter: Reporter = module.render
-    if format_name in _FOR_PEOPLE:
+    if format_name not in _EXACT:
         report = visible(report)
     text = reporter(report, options or Options())
+    if format_name in _EXACT:  # in a string alone can there be a number sign
+        text = text.replace("##", "#\\u0023")
+    elif format_name == "text":
+        text = no_log_commands(text)
+    elif format_name == "junit":
+        text = no_log_commands(text, "&#58;")
     # A file name that is no text comes as lone surrogates, which no encoding can write.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def visible(report: Report) -> Report:
-    """The report without control characters: a plugin's names must not steer a terminal."""
+    """The report with names that steer nobody: not a terminal, not the log of a CI run."""
     import msgspec
 
-    said = [report.releases, report.plugin, report.notes]
+    said = [report.releases, report.plugin, report.notes, report.facts]
     if _is_plain(said):
         return report
-    plain = msgspec.to_builtins(said)
-    releases, plugin, notes = msgspec.convert(
-        _visible(plain),
-        tuple[tuple[ReleaseReport, ...], PluginInfo | None, tuple[Note, ...]],
+    plain = everywhere(msgspec.to_builtins(said), _EXAMPLES)
+    releases, plugin, notes, facts = msgspec.convert(
+        plain,
+        tuple[tuple[ReleaseReport, ...], PluginInfo | None, tuple[Note, ...], dict[str, Any]],
     )
-    return msgspec.structs.replace(report, releases=releases, plugin=plugin, notes=notes)
+    return msgspec.structs.replace(
+        report, releases=releases, plugin=plugin, notes=notes, facts=facts
+    )
 
 
 def _is_plain(said: object) -> bool:
-    """Whether there is nothing in a report that is no text: quickly, for nearly every one."""
+    """Whether all text in a report may stay as it is: quickly, for nearly every one."""
     import msgspec
 
     try:
@@ -81,16 +92,11 @@ def _is_plain(said: object) -> bool:
     except UnicodeEncodeError:  # a lone surrogate
         return False
     # What cannot be printed is escaped, as are quotes and backslashes.
-    return text.isprintable() and "\\" not in text.replace("\\\\", "").replace('\\"', "")
+    if not text.isprintable() or "\\" in text.replace("\\\\", "").replace('\\"', ""):
+        return False
+    return "##" not in text and not _LONG.search(text)
 
 
-def _visible(value: Any) -> Any:
-    if isinstance(value, str):
-        if value.isprintable():
-            return value
-        return "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in value)
-    if isinstance(value, dict):
-        return {key: _visible(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_visible(item) for item in value]
-    return value
+_EXAMPLES = frozenset({"broken", "fixed"})
+"""Facts of ``explain RULE`` that are code."""
+_LONG = re.compile(rf'[^\s"]{{{LONGEST + 1},}}')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Sequence
 
 from sglang_contracts.report.advice import advice_for, advice_of
@@ -36,17 +37,35 @@ def render(report: Report, options: Options) -> str:
     )
 
 
+_MARK = re.compile(r"[\\`*_\[\]<>|#~&$@]|(?<=:)/(?=/)|(?<=\bwww)\.", re.IGNORECASE)
+"""What could be markup anywhere in a text; addresses become links by themselves."""
+_START = re.compile(r"([-+=])|(\d+)(?=[.)])")
+"""What could begin a list or underline a heading where a text begins."""
+
+
 def escape(text: str) -> str:
     """Text that stands in a paragraph or a table cell as it is."""
-    for mark in "\\`*_[]<>|#":
-        text = text.replace(mark, "\\" + mark)
-    return " ".join(text.split())
+    text = _MARK.sub(r"\\\g<0>", " ".join(text.split()))
+    begin = _START.match(text)
+    if begin is None:
+        return text
+    return f"\\{text}" if begin.group(1) else f"{begin.group(2)}\\{text[begin.end() :]}"
 
 
 def code(text: str) -> str:
-    """Text in a code span, safe in a table cell, too."""
-    text = " ".join(text.split()).replace("|", "\\|")
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
+    """Text in a code span; in a table use :func:`cell`."""
+    text = " ".join(text.split())
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    # A blank on both sides is taken away again; without it a tick could join the fence.
+    return f"{ticks} {text} {ticks}" if len(ticks) > 1 else f"`{text or ' '}`"
+
+
+_TICKS = re.compile("`+")
+
+
+def cell(text: str) -> str:
+    """Text in a code span in a table, which is cut at its bars before spans are looked for."""
+    return code(text).replace("|", "\\|")
 
 
 def _head(report: Report, items: Sequence[Merged]) -> list[str]:
@@ -96,10 +115,10 @@ def _edits(report: Report) -> list[str]:
     advice = advice_for(report)
     lines = ["### Edits, in order", "", "| place | old | new | since |", "|---|---|---|---|"]
     for edit in edits:
-        new = code(str(edit["new"])) if edit.get("new") else escape(advice_of(edit, advice))
+        new = cell(str(edit["new"])) if edit.get("new") else escape(advice_of(edit, advice))
         lines.append(
-            f"| {code(str(edit['file']) + ':' + str(edit['line']))} "
-            f"| {code(str(edit.get('old') or edit['symbol']))} "
+            f"| {cell(str(edit['file']) + ':' + str(edit['line']))} "
+            f"| {cell(str(edit.get('old') or edit['symbol']))} "
             f"| {new} | {edit.get('since') or ''} |"
         )
     lines.append("")
@@ -130,7 +149,7 @@ def _findings(report: Report, items: Sequence[Merged]) -> list[str]:
             when = f", {since(finding)}" if since(finding) else ""
             lines.append(f"- **{escape(what(finding))}**{escape(when)} ({code(finding.rule)})")
             if fix(finding):
-                basis = f" _({evidence(finding)})_" if evidence(finding) else ""
+                basis = f" _({escape(evidence(finding))})_" if evidence(finding) else ""
                 if len(item.suggested) < len(item.releases):
                     basis += f", in {spans(item.suggested, among)}"
                 lines.append(f"  - fix: {escape(fix(finding))}{basis}")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from sglang_contracts.inert import no_log_commands
 from sglang_contracts.report.merge import merged
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import Paint, plural, wrapped
@@ -66,4 +67,7 @@ def markdown(report: Report, options: Options) -> str:
     """The page as Markdown."""
     release = report.releases[0].release if report.releases else ""
     body = text(report, Options(width=options.width, verbose=options.verbose))
-    return f"## SGLang {release}\n\n```text\n{body}\n```\n"
+    fence = "```"
+    while fence in body:
+        fence += "`"
+    return f"## SGLang {release}\n\n{fence}text\n{no_log_commands(body)}\n{fence}\n"

@@ -3,15 +3,15 @@
     python docs/generate.py            write docs/contracts.md and docs/contracts/
     python docs/generate.py --check    say which pages are not as they would be written; exit code 1
 
-What a page says comes from the contract and its inventory and from the list of recorded releases,
-so the same files give the same pages.
+What a page says comes from the contract and its inventory and from the recorded releases, so the
+same files give the same pages.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,8 +34,11 @@ from wording import (
 )
 
 from sglang_contracts.contract import Clause, Contract, Kind, Variant, load_contracts, variant
+from sglang_contracts.contract.ranges import sharp
 from sglang_contracts.files import write_atomically
+from sglang_contracts.surface import Catalog, load_catalog
 from sglang_contracts.surface.roster import load_roster
+from sglang_contracts.verify.clauses.mining import read_or_called
 
 T = TypeVar("T")
 
@@ -91,8 +94,34 @@ def pages() -> dict[str, str]:
     """Every page by its path in ``docs/``."""
     releases = sorted((each.version for each in load_roster().releases), key=Version)
     contracts = load_contracts()
-    found = {f"contracts/{each.id}.md": Page(each, releases).text() for each in contracts}
+    catalog = load_catalog()
+    found = {
+        f"contracts/{each.id}.md": Page(each, releases, asked(each, releases, catalog)).text()
+        for each in contracts
+    }
     found["contracts.md"] = index(contracts, releases)
+    return found
+
+
+def asked(contract: Contract, releases: Sequence[str], catalog: Catalog) -> dict[str, str]:
+    """Where SGLang reads or calls a member of what others provide: the releases, by name.
+
+    Seen in SGLang's own text, on receivers that are called as such objects are.
+    """
+    if contract.provider == "sglang" or not contract.known_as:
+        return {}
+    found = {}
+    for clause in contract.clauses:
+        if clause.kind in MEMBERS and clause.owner == contract.targets:
+            there = {
+                release: clause.holds_in(release)
+                and bool(read_or_called(catalog.surface(release), contract.known_as, clause.name))
+                for release in releases
+            }
+            found[clause.name] = "not seen"
+            if any(there.values()):
+                always = all(there[each] for each in releases if clause.holds_in(each))
+                found[clause.name] = "always" if always else span(sharp(there))
     return found
 
 
@@ -128,10 +157,14 @@ class Page:
     Args:
         contract: The interface.
         releases: All recorded ones, ascending.
+        uses: Member → releases in which SGLang reads or calls it; empty where that says nothing.
     """
 
-    def __init__(self, contract: Contract, releases: Sequence[str]) -> None:
+    def __init__(
+        self, contract: Contract, releases: Sequence[str], uses: Mapping[str, str]
+    ) -> None:
         self.contract = contract
+        self.uses = uses
         self.releases = releases
         self.newest = releases[-1]
 
@@ -164,6 +197,12 @@ class Page:
             f"- Clauses are named `{contract.id}/NAME`; they stand in "
             f"[contracts/{contract.file_of()}](../../contracts/{contract.file_of()}).",
         ]
+        if self.uses:
+            names = ", ".join(f"`{each}`" for each in contract.known_as)
+            lines.append(
+                f"- **Used by SGLang**: the releases whose own text reads or calls the name on "
+                f"{names}; *not seen*: none does so by such a name."
+            )
         if contract.dims:
             lines += ["", "| in a shape | stands for |", "|---|---|"]
             lines += [f"| `{name}` | {cell(text)} |" for name, text in contract.dims.items()]
@@ -348,6 +387,10 @@ class Page:
             return clause.symbols[-1].partition(":")[2]
         return clause.name
 
+    def use(self, clause: Clause) -> str:
+        """The releases in which SGLang reads or calls a member of the target."""
+        return self.uses.get(clause.name, "") if clause.owner == self.contract.targets else ""
+
     def table(self, clauses: Sequence[Clause], kind: Kind) -> str:
         """The table of clauses of one kind."""
         spans = {each.id: span(each.sglang, self.contract) for each in clauses}
@@ -355,6 +398,7 @@ class Page:
             titles = [
                 "name",
                 "releases",
+                "used by SGLang",
                 "dtype or type",
                 "shape",
                 "device",
@@ -365,6 +409,7 @@ class Page:
                 [
                     f"`{each.name}`",
                     spans[each.id],
+                    self.use(each),
                     by_release(each.dtype, listed) or by_release(each.type, str),
                     by_release(each.shape, shape),
                     each.device,
@@ -374,11 +419,12 @@ class Page:
                 for each in clauses
             ]
         elif kind in (Kind.METHOD, Kind.FUNCTION):
-            titles = ["signature", "releases", "gives", "meaning"]
+            titles = ["signature", "releases", "used by SGLang", "gives", "meaning"]
             rows = [
                 [
                     signatures(self.name(each), each),
                     spans[each.id],
+                    self.use(each),
                     by_release(each.returns, returns),
                     told(each),
                 ]

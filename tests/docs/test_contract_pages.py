@@ -82,6 +82,9 @@ def test_every_clause_is_on_the_page(contract):
             "`init_cuda_graph_state(max_bs)` before 0.4.8",
         ),
         ("attention-backend", "SGLang calls `enable_early_verify_metadata`"),
+        ("platform", "| `get_kv_pool_cls(*, kind)` | from 0.5.22 | always |"),
+        ("platform", "| `empty_cache()` | all | from 0.5.13 |"),
+        ("platform", "| `seed_everything(seed=…)` | all | not seen |"),
     ],
 )
 def test_a_page_tells_fields_signatures_and_moves(name, line):

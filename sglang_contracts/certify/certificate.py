@@ -19,7 +19,7 @@ import msgspec
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.files import read_regular, write_atomically
 
-SCHEMA = 1
+SCHEMA = 2
 KIND = "sglang-contracts certificate"
 NOTE = (
     "The digest shows that this file is as it was written: integrity, not a signature. Who issued "
@@ -84,6 +84,15 @@ class Sglang(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Digest of the parts of the release that the contracts touch; an equal one needs no retest."""
 
 
+class Dependency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A distribution that every run needs, as it was installed."""
+
+    name: str
+    version: str
+    digest: str
+    """Of the installer's record of its files."""
+
+
 class Issued(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who says so, and when."""
 
@@ -103,6 +112,11 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sglang: Sglang
     suite: Suite
     environment: dict[str, str]
+    dependencies: tuple[Dependency, ...]
+    """What the suite and SGLang need, as far as the run has loaded it."""
+    outside: dict[str, str]
+    """Every other file that the run has loaded, or was told to read, and that is not the plugin's:
+    ``distribution:path``, a path, or ``temporary:path`` → digest."""
     capabilities: dict[str, Any]
     profile: str
     seed: int
@@ -112,15 +126,21 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mostly_skipped: tuple[int, ...]
     """Levels of which more checks were skipped than held: reached, but on little evidence."""
     verdict: str
-    """``passed``, ``failed`` or ``unknown``."""
+    """``passed``, ``passed with exceptions`` (expected failures), ``unknown`` or ``failed``."""
     planned: tuple[str, ...]
     not_run: tuple[str, ...]
     ended: str
     """How the run ended where it ended before its time, and during which check; else empty."""
+    irregular: tuple[str, ...]
+    """What stood among the results that no check has written: the run shows nothing."""
+    remarks: tuple[str, ...]
+    """What else was noticed of the run: processes that did not end by themselves."""
     checks: tuple[Outcome, ...]
     exercised: tuple[tuple[str, str, int], ...]
     """Forward mode, dtype, page size."""
     not_exercised: tuple[str, ...]
+    outcomes: str
+    """sha256 over what came out alone, without times and texts: equal in two runs that agree."""
     digest: str
     """sha256 over the canonical form without this field."""
 
@@ -146,9 +166,10 @@ def canonical(content: Mapping[str, Any]) -> bytes:
 
 
 def sealed(certificate: Certificate) -> Certificate:
-    """The certificate with its digest, all of its texts :func:`plain`."""
+    """The certificate with its digests, all of its texts :func:`plain`."""
     content = plain(msgspec.to_builtins(certificate))
     certificate = msgspec.convert(content, Certificate)
+    certificate = msgspec.structs.replace(certificate, outcomes=outcomes_of(certificate))
     return msgspec.structs.replace(certificate, digest=digest_of(certificate))
 
 
@@ -156,6 +177,24 @@ def digest_of(certificate: Certificate) -> str:
     """The digest that belongs to its content."""
     content = msgspec.to_builtins(certificate)
     del content["digest"]
+    return hashlib.sha256(canonical(content)).hexdigest()
+
+
+def outcomes_of(certificate: Certificate) -> str:
+    """The digest over what came out: of two runs that agree it is the same.
+
+    Over plugin, release, level, profile and seed as well: what was tried is a part of what was
+    found. Not over times, messages, the machine, or who issued it.
+    """
+    content = {
+        "plugin": [certificate.plugin.name, certificate.plugin.version],
+        "sglang": [certificate.sglang.release, certificate.sglang.kind],
+        "tried": [certificate.level_asked, certificate.profile, certificate.seed],
+        "verdict": [certificate.verdict, certificate.level_reached],
+        "checks": [[each.id, each.level, each.outcome, each.cells] for each in certificate.checks],
+        "not run": certificate.not_run,
+        "exercised": certificate.exercised,
+    }
     return hashlib.sha256(canonical(content)).hexdigest()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sglang_contracts.certify import plan
-from sglang_contracts.certify.certificate import Certificate
+from sglang_contracts.certify.certificate import Certificate, outcomes_of
 from sglang_contracts.suite.capabilities import Capabilities
 from sglang_contracts.suite.registry import LEVELS
 from sglang_contracts.suite.result import OUTCOMES, Result
@@ -48,11 +48,16 @@ def _wrong(certificate: Certificate) -> Iterator[str]:
         (
             "level reached",
             certificate.level_reached,
-            -1 if missing else reached(results, certificate.level_asked),
+            -1 if missing or certificate.irregular else reached(results, certificate.level_asked),
         ),
         ("mostly skipped levels", certificate.mostly_skipped, mostly_skipped(results)),
         ("declared and not exercised", certificate.not_exercised, open_points),
-        ("verdict", certificate.verdict, verdict(results, missing, open_points)),
+        (
+            "verdict",
+            certificate.verdict,
+            verdict(results, missing, open_points, certificate.irregular),
+        ),
+        ("digest over its outcomes", certificate.outcomes, outcomes_of(certificate)),
     ):
         if stated != follows:
             yield f"{what}: it says {stated!r}, from its checks follows {follows!r}"

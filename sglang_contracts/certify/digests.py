@@ -49,6 +49,22 @@ def plugin_files(name: str) -> dict[str, str]:
     Raises:
         ContractsError: It is not installed, or has no files.
     """
+    found = {
+        _plain(key): _digest(place)
+        for key, place in _all_files(name).items()
+        if place.is_file() or place.is_symlink()
+    }
+    if not found:
+        raise ContractsError(f"'{name}' has no files that could be digested", "install it anew")
+    return found
+
+
+def own_files(name: str) -> set[Path]:
+    """Where the files of :func:`plugin_files` lie, links followed."""
+    return {place.resolve() for place in _all_files(name).values()}
+
+
+def _all_files(name: str) -> dict[str, Path]:
     from sglang_contracts.suite.subject import source_tree
 
     try:
@@ -59,17 +75,8 @@ def plugin_files(name: str) -> dict[str, str]:
         ) from None
     tree = source_tree(distribution)
     if tree is not None and _editable(distribution):
-        places = dict(_of_tree(distribution, tree))
-    else:
-        places = dict(_installed(distribution))
-    found = {
-        _plain(key): _digest(place)
-        for key, place in places.items()
-        if place.is_file() or place.is_symlink()
-    }
-    if not found:
-        raise ContractsError(f"'{name}' has no files that could be digested", "install it anew")
-    return found
+        return dict(_of_tree(distribution, tree))
+    return dict(_installed(distribution))
 
 
 def packages(name: str) -> list[Path]:
@@ -180,17 +187,21 @@ def archive_digest(name: str) -> str:
     return f"sha256:{hashes['sha256']}" if "sha256" in hashes else ""
 
 
-def suite_files() -> dict[str, str]:
-    """Every file that decides what the suite says → its digest."""
+def suite_places() -> dict[str, Path]:
+    """The folders of what decides what the suite says, by the names they have in a wheel."""
     import sglang_contracts.fakes
 
-    places = [
-        ("sglang_contracts", paths.package()),
-        ("sglang_contracts/fakes", Path(next(iter(sglang_contracts.fakes.__path__)))),
-        ("sglang_contracts/data/contracts", paths.data("contracts")),
-    ]
+    return {
+        "sglang_contracts": paths.package(),
+        "sglang_contracts/fakes": Path(next(iter(sglang_contracts.fakes.__path__))),
+        "sglang_contracts/data/contracts": paths.data("contracts"),
+    }
+
+
+def suite_files() -> dict[str, str]:
+    """Every file that decides what the suite says → its digest."""
     found: dict[str, str] = {}
-    for prefix, top in places:
+    for prefix, top in suite_places().items():
         for file in _matching(top, _SUITE):
             inner = file.relative_to(top)
             if not _SKIPPED.intersection(inner.parts):

@@ -53,6 +53,8 @@ def render(certificate: Certificate) -> str:
     seal = {
         "passed": f"Level {level} reached",
         "failed": f"Failed; level {level} reached" if level >= 0 else "Failed",
+        "passed with exceptions": "Passed with the exceptions below"
+        + (f"; level {level} reached" if level >= 0 else "; no level reached"),
         "unknown": f"Not decided; level {level} reached" if level >= 0 else "Not decided",
     }[certificate.verdict]
     parts = [

@@ -17,7 +17,13 @@ from sglang_contracts import paths
 @functools.cache
 def levels() -> dict[str, int]:
     """Id → level of every check of this suite, as the registry has them."""
-    found: dict[str, int] = {}
+    return {id: level for id, (level, _) in declared().items()}
+
+
+@functools.cache
+def declared() -> dict[str, tuple[int, str]]:
+    """Id → level and title of every check of this suite, as the registry has them."""
+    found: dict[str, tuple[int, str]] = {}
     for file in sorted((paths.package() / "suite" / "checks").glob("*.py")):
         found.update(_declared(file))
     return found
@@ -29,8 +35,8 @@ def planned(level: int) -> tuple[str, ...]:
     return tuple(id for _, id in sorted(up_to, key=lambda pair: pair[0]))
 
 
-def _declared(file: Path) -> Iterator[tuple[str, int]]:
-    """Id and level in each ``@check("family.what-must-hold", level, ...)`` of a file."""
+def _declared(file: Path) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Id, level and title in each ``@check("family.what-must-hold", level, ...)`` of a file."""
     for node in ast.parse(file.read_bytes()).body:
         if not isinstance(node, ast.FunctionDef):
             continue
@@ -40,5 +46,5 @@ def _declared(file: Path) -> Iterator[tuple[str, int]]:
                 and isinstance(each.func, ast.Name)
                 and each.func.id == "check"
             ):
-                id, level = (ast.literal_eval(argument) for argument in each.args[:2])
-                yield id, level
+                id, level, title = (ast.literal_eval(argument) for argument in each.args[:3])
+                yield id, (level, title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,10 @@ from sglang_contracts.certify.certificate import (
 )
 from sglang_contracts.certify.digests import archive_digest, combined, plugin_files, suite_files
 from sglang_contracts.certify.environment import environment, issuer
-from sglang_contracts.certify.plan import levels, planned
-from sglang_contracts.certify.processes import Part, ended_by_signals, run
+from sglang_contracts.certify.leftovers import memory_to_be_had
+from sglang_contracts.certify.outside import surroundings
+from sglang_contracts.certify.plan import declared, levels, planned
+from sglang_contracts.certify.processes import Limits, Part, ended_by_signals, run
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.files import scratch_folder
 from sglang_contracts.suite.result import Result
@@ -42,6 +44,12 @@ _NOT_PLANNED = "its processes ended well, but had not planned them"
 
 _MOST_JOBS = 4
 """Each process imports torch: more of them cost more than they save."""
+
+_SHARE_OF_MEMORY = 0.75
+"""Of what is free at the start."""
+
+_LEAST_MEMORY = 4 << 30
+"""What torch and a real SGLang take in each of a few processes."""
 
 _LONG_LEVEL = 2
 """The first level whose checks take longer than importing torch does."""
@@ -61,6 +69,7 @@ class Order:
         issuer: Who issues it; empty: user and host.
         timeout: Seconds.
         jobs: Processes that share the checks; 0: as many as suit the machine and what is tested.
+        memory: Bytes that they may take together; 0: most of what is free.
     """
 
     plugin: str
@@ -72,6 +81,7 @@ class Order:
     issuer: str = ""
     timeout: float = TIMEOUT
     jobs: int = 0
+    memory: int = 0
 
 
 Progress = Callable[[int, int, "Result | None"], None]
@@ -139,15 +149,27 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
         levels()
 
     with ended_by_signals(), scratch_folder() as home:
-        telling = _Telling(progress)
-        arguments = _arguments(order, home)
-        parts = run(arguments, _jobs(order), home, order.timeout, telling.hear, meanwhile)
+        # Of the suite, not of what the run says that it planned: a plan cut short is not a pass.
+        plan = planned(order.level)
+        telling = _Telling(progress, len(plan))
+        limits = Limits(order.timeout, order.memory or _memory())
+        parts = run(
+            _arguments(order, home), plan, _jobs(order), home, limits, telling.hear, meanwhile
+        )
         _refuse_what_was_not_run(parts)
-    # Of the suite, not of what the run says that it planned: a plan cut short is not a pass.
-    plan, finished = planned(order.level), [part.first("finished") or {} for part in parts]
-    results = _of_the_plan(plan, telling.results)
-    used = {(m, d, int(p)) for each in finished for m, d, p in each.get("used", ())}
-    ended = "; ".join([part.ended for part in parts if part.unfinished()] or [_NOT_PLANNED])
+        finished = [part.share.first("finished") or {} for part in parts]
+        beside = surroundings(
+            order.plugin,
+            {file for each in finished for file in each.get("loaded", ())},
+            {file for each in finished for file in each.get("before", ())},
+            order.config,
+            home,
+        )
+    results = _of_the_plan(plan, _all_results(parts))
+    used = set().union(*(part.share.used for part in parts))
+    last = {part.number: part for part in parts}.values()
+    ended = "; ".join([each.ended for each in last if each.share.left()] or [_NOT_PLANNED])
+    irregular = tuple(dict.fromkeys(_irregular(parts)))
     done = {result.id for result in results}
     missing = tuple(each for each in plan if each not in done)
     open_points = unexercised(subject.capabilities, used) if order.level >= 2 else []
@@ -167,19 +189,24 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
             sglang=Sglang(release, _kind(order), contracts[0]),
             suite=Suite(__version__, combined(suite_files())),
             environment=environment(),
+            dependencies=beside.dependencies,
+            outside=dict(beside.outside),
             capabilities=next((dict(e.get("capabilities", {})) for e in finished if e), {}),
             profile=order.profile,
             seed=order.seed,
             level_asked=order.level,
-            level_reached=-1 if missing else reached(results, order.level),
+            level_reached=-1 if missing or irregular else reached(results, order.level),
             mostly_skipped=mostly_skipped(results),
-            verdict=verdict(results, missing, open_points),
+            verdict=verdict(results, missing, open_points, irregular),
             planned=plan,
             not_run=missing,
             ended=ended if missing else "",
+            irregular=irregular,
+            remarks=tuple(_remarks(parts)),
             checks=tuple(_outcome(result) for result in results),
             exercised=tuple(sorted(used)),
             not_exercised=tuple(open_points),
+            outcomes="",
             digest="",
         )
     )
@@ -241,6 +268,8 @@ def _arguments(order: Order, home: Path) -> list[str]:
     settings.write_text("[pytest]\n", encoding="utf-8")
     parts = ["-c", str(settings), "--rootdir", str(home), "--noconftest"]
     parts += ["-p", "sglang_contracts.suite.lifeline", "-p", "sglang_contracts.suite.pytest_plugin"]
+    # What is printed or logged goes to the parent, which keeps a part: there may be no end of it.
+    parts += ["-p", "no:logging", "-s"]
     parts += ["-p", "no:cacheprovider", "-q", "--import-mode=importlib", "-W", "ignore"]
     parts += ["--assert=plain"]  # nothing here is told by an assert: no import need be looked at
     parts += ["--pyargs", "sglang_contracts.suite", "--sglang-plugin", order.plugin]
@@ -267,36 +296,76 @@ def jobs_on(sglang: str) -> int:
     return min(_MOST_JOBS, os.cpu_count() or 1)
 
 
-class _Telling:
-    """Collects the results of all processes, and tells of each as it comes."""
+def _memory() -> int:
+    """Bytes that a run may take: a backend that fills the memory must not take others along."""
+    free = memory_to_be_had()
+    return max(int(free * _SHARE_OF_MEMORY), _LEAST_MEMORY) if free else 0
 
-    def __init__(self, progress: Progress | None) -> None:
-        self.results: list[Result] = []
-        self._planned = 0
-        self._progress = progress
+
+class _Telling:
+    """Tells of each result of all processes as it comes."""
+
+    def __init__(self, progress: Progress | None, planned: int) -> None:
+        self._done, self._planned, self._progress = 0, planned, progress
 
     def hear(self, line: Any) -> None:
         """Take a line of one of the processes."""
-        if "planned" in line:
-            self._planned += len(line["planned"])
-        elif "result" in line:
-            try:
-                self.results.append(msgspec.convert(line["result"], Result))
-            except msgspec.ValidationError:
-                return  # the plugin may write there, too: what is no result is missing
-            if self._progress is not None:
-                self._progress(len(self.results), self._planned, self.results[-1])
+        if "result" in line and self._progress is not None:
+            self._done += 1
+            result = msgspec.convert(line["result"], Result)
+            self._progress(self._done, self._planned, result)
 
 
-def _refuse_what_was_not_run(parts: list[Part]) -> None:
+def _all_results(parts: Sequence[Part]) -> list[Result]:
+    """What they told; of a check that its process did not live to tell, that."""
+    found = [result for part in parts for result in part.share.results.values()]
+    for part in parts:
+        id = part.share.running
+        if id and part.ended_early:
+            (level, title), said = declared()[id], part.said().strip()
+            message = f"{part.ended}: whose fault that is cannot be told" + (
+                f"; it said\n{_tail(said)}" if said else ""
+            )
+            found.append(Result(id, level, title, "error", message=message))
+    return found
+
+
+def _irregular(parts: Sequence[Part]) -> Iterator[str]:
+    """Sentences on what makes the results worth nothing."""
+    for part in parts:
+        yield from part.share.notes
+        altered = (part.share.first("finished") or {}).get("altered", ())
+        if altered:
+            names = ", ".join(altered[:3])
+            more = f" and {len(altered) - 3} more" if altered[3:] else ""
+            yield f"functions of the suite were replaced while it ran: {names}{more}"
+
+
+def _remarks(parts: Sequence[Part]) -> Iterator[str]:
+    """Sentences on processes that did not end by themselves."""
+    lingering = [part for part in parts if part.lingered]
+    if lingering:
+        threads = {
+            name
+            for part in lingering
+            for name in (part.share.first("finished") or {}).get("threads", ())
+        }
+        told = f": threads that are no daemons still ran ({', '.join(sorted(threads))})"
+        yield (
+            "a process did not end by itself after its checks, and was ended"
+            f"{told if threads else ': what is run at its exit hangs'}"
+        )
+
+
+def _refuse_what_was_not_run(parts: Sequence[Part]) -> None:
     """Raise where nothing was learnt of the plugin, or a share of the plan is not even known."""
     for part in parts:
-        stopped = part.first("stopped")
+        stopped = part.share.first("stopped")
         if stopped is not None:
             raise ContractsError(stopped["message"], stopped["hint"])
-    silent = [part for part in parts if part.first("planned") is None]
-    if not silent and not any(part.reached for part in parts):
-        silent = parts
+    silent = [p for p in parts if p.starts == 1 and p.share.first("planned") is None]
+    if not silent and not any(part.share.reached or part.share.running for part in parts):
+        silent = list(parts)
     if silent:
         text = silent[0].said()
         said = f"it said\n{_tail(text)}" if text.strip() else "it said nothing"

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from sglang_contracts import __version__
+from sglang_contracts.certify import outside
 from sglang_contracts.certify.certificate import (
     Certificate,
     canonical,
@@ -59,6 +60,7 @@ def verify(path: Path, installed: bool = True) -> Verification:
     if installed:
         try:
             faults += _plugin(certificate)
+            faults += outside.changed(certificate.outside)
         except ContractsError as error:
             unknown = error.message
         if suite.version != __version__:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sglang_contracts.cli import options
+from sglang_contracts.cli import certificates, options
 from sglang_contracts.cli.console import say
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.inert import harmless
@@ -29,9 +29,10 @@ MARKS = {
 _CERTIFICATE, _JUNIT, _PAGE = "certificate.json", "junit.xml", "certificate.html"
 
 
-def _a_number(_: click.Context, parameter: click.Parameter, value: float) -> float:
-    if value != value:  # nan: no time would ever be over
-        raise click.BadParameter("is no number of seconds", param=parameter)
+def _a_number(_: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and value != value:  # nan: no time would ever be over
+        unit = "seconds" if parameter.name == "timeout" else "GB"
+        raise click.BadParameter(f"is no number of {unit}", param=parameter)
     return value
 
 
@@ -42,6 +43,8 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float) -> flo
         "sglang-contracts certify my-plugin --sglang 0.5.20 --out report",
         "sglang-contracts certify my-plugin --sglang installed --level 2 --profile quick",
         "sglang-contracts certify --verify report/certificate.json",
+        "sglang-contracts certify --verify report/certificate.json --require-passed "
+        "--require-level 4 --require-profile full --require-release 0.5.20",
         "sglang-contracts certify my-plugin --sglang fake:0.5.20 --mutants mutants",
     ),
 )
@@ -76,6 +79,13 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float) -> flo
     metavar="FILE",
     help="The plugin's pyproject.toml or sglang-contracts.toml.  [default: its own]",
 )
+@click.option(
+    "--sign",
+    "key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="KEY",
+    help="Sign the certificate in --out with this SSH key (by ssh-keygen).",
+)
 @click.option("--issuer", default="", metavar="NAME", help="Who issues it.  [default: user@host]")
 @click.option(
     "--verify",
@@ -84,11 +94,7 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float) -> flo
     metavar="FILE",
     help="Check a certificate again: its digests, the installed plugin, this suite.",
 )
-@click.option(
-    "--require-passed",
-    is_flag=True,
-    help="With --verify: exit 1 also where the certificate says failed or unknown.",
-)
+@certificates.requirements
 @click.option(
     "--mutants",
     type=click.Path(path_type=Path, file_okay=False),
@@ -110,6 +116,13 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float) -> flo
     metavar="N",
     help="Processes that share the work.  [default: on a fake 1 to 4, by CPUs; else 1]",
 )
+@click.option(
+    "--memory",
+    type=click.FloatRange(min=0.1, max=1e6),
+    callback=_a_number,
+    metavar="GB",
+    help="End a process of a run that takes more together.  [default: three quarters of the free]",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters.")
 def command(
     plugin: str | None,
@@ -119,33 +132,44 @@ def command(
     seed: int,
     out: Path | None,
     config: Path | None,
+    key: Path | None,
     issuer: str,
     verified: Path | None,
-    require_passed: bool,
+    wanted: certificates.Wanted,
     mutants: Path | None,
     timeout: float,
     jobs: int | None,
+    memory: float | None,
     quiet: bool,
 ) -> int:
     """Run the conformance suite on an installed plugin.
 
     DIST is the name of its distribution; what it supports stands in its settings
     ([tool.sglang-contracts.capabilities]). Levels: 0 static, 1 load, 2 interface, 3 meaning,
-    4 discipline. Exit 0: the level asked for is reached; 1: the plugin failed; 2: it could not be
-    told.
+    4 discipline. Exit 0: it passed, without or with the exceptions that its settings state; 1: it
+    failed; 2: it could not be told.
     """
     if verified is not None:
-        return _verify(verified, require_passed)
+        again = certificates.Again(config, timeout, jobs or 0, quiet)
+        return certificates.verify_file(verified, wanted, again)
+    wanted.refuse_without_a_certificate()
     if plugin is None:
         raise ContractsError("no plugin is named", "sglang-contracts certify DIST --sglang fake:V")
     if mutants is not None:
         return _mutants(plugin, sglang, config, mutants, jobs, quiet)
     from sglang_contracts.certify.run import Order, certify
+    from sglang_contracts.certify.signature import place_of
     from sglang_contracts.cli.progress import steps
 
+    if key is not None:
+        if out is None:
+            raise ContractsError("there is nothing to sign", "say where to write it: --out DIR")
+        if not key.is_file():
+            raise ContractsError(f"there is no key {key}", "name the file of an SSH key")
     if out is not None:
         _can_be_written(out, plugin)
-    order = Order(plugin, sglang, level, profile, seed, config, issuer, timeout, jobs or 0)
+    allowed = int((memory or 0) * (1 << 30))
+    order = Order(plugin, sglang, level, profile, seed, config, issuer, timeout, jobs or 0, allowed)
     with steps(f"certifying {plugin}", quiet) as bar:
 
         def progress(done: int, planned: int, result: Result | None) -> None:
@@ -159,10 +183,14 @@ def command(
     _print(certificate, quiet)
     if out is not None:
         _write(certificate, out)
+        if key is not None:
+            say(f"signed: {certificates.sign(out / _CERTIFICATE, key)}", err=True)
+        elif place_of(out / _CERTIFICATE).exists():
+            say(f"note: {place_of(out / _CERTIFICATE)} is of an earlier one", err=True)
         say(f"written: {out / 'certificate.json'}, junit.xml, certificate.html", err=True)
-    if certificate.verdict == "failed":
-        return 1
-    return 0 if certificate.verdict == "passed" else 2
+    from sglang_contracts.suite.verdict import FAILED, UNKNOWN
+
+    return {FAILED: 1, UNKNOWN: 2}.get(certificate.verdict, 0)
 
 
 def _print(certificate: Certificate, quiet: bool) -> None:
@@ -196,6 +224,8 @@ def _print(certificate: Certificate, quiet: bool) -> None:
         if level in certificate.mostly_skipped:
             more += ": little was shown"
         say(f"level {level} {name}: {fine} of {len(mine)} hold{more}")
+    for sentence in (*certificate.irregular, *certificate.remarks):
+        say(f"note: {harmless(sentence)}")
     for point in certificate.not_exercised:
         say(f"declared and not exercised: {point}")
     if certificate.not_run:
@@ -263,34 +293,6 @@ def _write(certificate: Certificate, out: Path) -> None:
     write_certificate(certificate, out / _CERTIFICATE)
     write_bytes(out / _JUNIT, junit.render(certificate).encode())
     write_bytes(out / _PAGE, page.render(certificate).encode())
-
-
-def _verify(path: Path, require_passed: bool) -> int:
-    from sglang_contracts.certify.verify import verify
-
-    found = verify(path)
-    certificate = found.certificate
-    for fault in found.faults:
-        say(harmless(f"fault: {fault}", kept=""))
-    state = "does not hold" if found.faults else "unchanged"
-    reached = certificate.level_reached
-    issued = certificate.issued
-    for line in (
-        f"{path}: {state}: {certificate.plugin.name} {certificate.plugin.version} on SGLang "
-        f"{certificate.sglang.release} ({certificate.sglang.kind}): {certificate.verdict}, "
-        + (f"level {reached} reached" if reached >= 0 else "no level reached"),
-        f"issued {issued.at} by {issued.by}",
-        certificate.note,
-    ):
-        say(harmless(line, kept=""))  # who wrote the file wrote these
-    if found.faults:
-        return 1
-    if found.unknown:
-        raise ContractsError(
-            f"the plugin could not be compared: {found.unknown}",
-            "verify it where the plugin is installed; the file itself shows no fault",
-        )
-    return int(require_passed and certificate.verdict != "passed")
 
 
 def _mutants(

@@ -56,6 +56,7 @@ def _started(request: pytest.FixtureRequest) -> Session:
     subject = load_plugin(name, file) if name else _from_fixtures(request)
     stand_in(subject)
     release, kind = start_sglang(wanted)
+    collected(config).look_before_the_plugin()
     subject = with_parts(filled(subject, release), sglang=kind, config=place)
     session = Session(subject, release, kind)
     mutant = _option(config, "--sglang-mutant", "")
@@ -97,9 +98,9 @@ def _run(check: Check, session: Session, request: pytest.FixtureRequest) -> None
     context = session.context(profile, seed)
     context.used = found.used
     context.example = getattr(request.config, EXAMPLE, None)
-    found.begin(check.id)
+    token = found.begin(check.id)
     result = run_check(check, context, session.subject.settings.expected_failures)
-    found.add(result)
+    found.add(result, token)
     if result.outcome == "skip":
         pytest.skip(result.reason)
     if result.outcome == "expected":

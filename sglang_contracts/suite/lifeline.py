@@ -1,4 +1,4 @@
-"""A pytest plugin for a run that ``certify`` has started: it does not outlive its parent.
+"""A pytest plugin for a run that ``certify`` has started: it tells its parent, and ends with it.
 
 The parent holds the other end of a pipe. When that end is closed, however the parent came to its
 end (``SIGKILL`` included), this process and what it has started are ended: a backend that hangs
@@ -12,13 +12,18 @@ import signal
 import threading
 from typing import Any
 
+from sglang_contracts.suite.channel import opened
+from sglang_contracts.suite.collected import collected
+
 VARIABLE = "SGLANG_CONTRACTS_LIFELINE"
 """Number of the file descriptor to read from."""
 
 
 def pytest_configure(config: Any) -> None:
-    """Begin to listen; without the variable nothing happens."""
-    del config
+    """Open the channel and begin to listen; without the variables nothing happens."""
+    channel = opened()
+    if channel is not None:
+        collected(config).channel = channel
     told = os.environ.pop(VARIABLE, "")  # a process that the plugin starts has no part in it
     if not told:
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -40,20 +39,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--sglang-results", metavar="FILE", help="append each result to this file as a JSON line"
     )
     group.addoption(
-        "--sglang-part",
-        type=_part,
-        default=(1, 1),
-        metavar="I/N",
-        help="run every N-th check only, from the I-th on: another process runs the others [1/1]",
+        "--sglang-checks",
+        metavar="FILE",
+        help="run only the checks whose ids stand in this file, one a line",
     )
-
-
-def _part(text: str) -> tuple[int, int]:
-    """``I/N`` as two numbers."""
-    mine, _, of = text.partition("/")
-    if not (mine.isdigit() and of.isdigit() and 1 <= int(mine) <= int(of)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N")
-    return int(mine), int(of)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -99,9 +88,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
     found = _checks_of(items)
     if not found:
         return
-    level, (mine, of) = config.getoption("--sglang-level"), config.getoption("--sglang-part")
+    level, listed = config.getoption("--sglang-level"), config.getoption("--sglang-checks")
     kept = found if level is None else [i for i in found if _check_of(i).level <= level]
-    chosen = {id(item) for item in kept[mine - 1 :: of]}
+    if listed:
+        wanted = set(Path(listed).read_text(encoding="utf-8").split())
+        kept = [item for item in kept if _check_of(item).id in wanted]
+    chosen = {id(item) for item in kept}
     out = [item for item in found if id(item) not in chosen]
     if out:
         config.hook.pytest_deselected(items=out)
@@ -114,10 +106,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Book what is planned, after every ``-k``, ``-m`` and node id has been applied."""
     found, path = _checks_of(session.items), session.config.getoption("--sglang-results")
-    if not found and not path:  # no session of ours; a share of few checks may be empty
-        return
-    from sglang_contracts.suite.collected import collected
+    from sglang_contracts.suite.collected import KEY, collected
 
+    # No session of ours; but a share of few checks may be empty.
+    if not found and not path and getattr(session.config, KEY, None) is None:
+        return
     book = collected(session.config)
     book.stream = Path(path) if path else None
     book.plan([_check_of(item).id for item in found])

@@ -102,6 +102,8 @@ def certificate():
             sglang=Sglang("0.5.16", "fake", "1" * 64),
             suite=Suite("0.1.0", "2" * 64),
             environment={"python": "3.11.7"},
+            dependencies=(),
+            outside={},
             capabilities={"modes": ["extend", "mixed"], "graph-capture": False},
             profile="quick",
             seed=0,
@@ -112,6 +114,8 @@ def certificate():
             planned=("a.b", "a.c", "a.d", "a.e", "a.f", "a.g"),
             not_run=("a.g",),
             ended="its process ended with status -9, during a.g",
+            irregular=(),
+            remarks=(),
             checks=(
                 _outcome("a.b", 0, "pass"),
                 _outcome("a.c", 1, "fail", message="no\x00\nmore", reproduction="reproduce()"),
@@ -121,6 +125,7 @@ def certificate():
             ),
             exercised=(("extend", "float32", 1), ("decode", "float32", 16)),
             not_exercised=("forward mode mixed",),
+            outcomes="",
             digest="",
         )
     )

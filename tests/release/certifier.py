@@ -13,11 +13,12 @@ stands in ``OUT/RELEASE/said.txt``.
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 import hypothesis  # noqa: F401 - what a run imports
 import numpy  # noqa: F401 - what a run imports
@@ -74,7 +75,11 @@ def _end_after(body: Callable[[], Any]) -> NoReturn:
 
 
 def _python(
-    arguments: Sequence[str], home: Path, variables: dict[str, str], output: BinaryIO, pipe: int
+    arguments: Sequence[str],
+    home: Path,
+    variables: Mapping[str, str],
+    output: int,
+    pipes: Sequence[int],
 ) -> Forked:
     """What :func:`processes.python` does, by a fork."""
     assert arguments[:2] == ["-m", "pytest"]
@@ -83,10 +88,11 @@ def _python(
         os.setsid()
         os.chdir(home)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(output.fileno(), 1)
-        os.dup2(output.fileno(), 2)
-        os.closerange(3, pipe)
-        os.closerange(pipe + 1, os.sysconf("SC_OPEN_MAX"))
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        kept = (2, *sorted(pipes), os.sysconf("SC_OPEN_MAX"))
+        for below, above in itertools.pairwise(kept):
+            os.closerange(below + 1, above)
         os.environ.clear()
         os.environ.update(variables)
         sys.path.insert(0, str(home))

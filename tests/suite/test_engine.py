@@ -161,7 +161,8 @@ def results(*outcomes):
 
 
 def test_a_level_is_reached_when_all_below_are():
-    assert reached(results((0, "pass"), (1, "skip"), (2, "pass")), 2) == 2
+    assert reached(results((0, "pass"), (1, "skip"), (1, "pass"), (2, "pass")), 2) == 2
+    assert reached(results((0, "pass"), (1, "skip"), (2, "pass")), 2) == 0
     assert reached(results((0, "pass"), (1, "fail"), (2, "pass")), 2) == 0
     assert reached(results((0, "fail")), 4) == -1
     assert reached(results((0, "expected")), 4) == -1
@@ -179,6 +180,18 @@ def test_unknown_is_not_yes():
     assert verdict(results((0, "pass")), (), ("mode mixed",)) == "unknown"
     assert verdict(results((0, "error")), (), ()) == "unknown"
     assert verdict(results((0, "fail"), (0, "error")), (), ()) == "failed"
+    assert verdict(results((0, "fail")), (), (), ("somebody has written there",)) == "unknown"
+
+
+def test_a_failure_that_was_expected_is_an_exception_and_told_as_one():
+    assert verdict(results((0, "pass"), (0, "expected")), (), ()) == "passed with exceptions"
+    assert verdict(results((0, "expected"), (0, "fail")), (), ()) == "failed"
+    assert verdict(results((0, "expected"), (0, "error")), (), ()) == "unknown"
+
+
+def test_a_plugin_that_declares_idle_passes_alone_shows_nothing():
+    told = unexercised(parse({"modes": ["idle"]}), {("idle", "bfloat16", 1)})
+    assert told == ["a forward pass with tokens: none but idle ones are declared"]
 
 
 def test_what_is_declared_and_not_exercised_is_named():

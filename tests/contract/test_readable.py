@@ -22,14 +22,12 @@ SCREEN = 24
 """Lines of a terminal."""
 BARE = frozenset(
     [
-        *("id", "sglang", "name", "symbol", "key", "of", "receivers", "called"),
-        *("type", "parameters", "known_as", "distinctive", "source"),
-        *("target", "provider", "consumer"),
+        *("id", "name", "symbol", "key", "of", "target", "known_as", "distinctive"),
+        *("sglang", "type", "parameters"),
     ]
 )
 """Keys that say which thing it is, in which releases, and how it is spelled: not what it means.
-``called`` and ``receivers`` of an obligation say where SGLang reads it, ``source`` where a fact is
-from."""
+Types and signatures are copied from the releases, so they count for names."""
 SYNTAX = re.compile(r'\[\[\w+\]\]|\[\w+\.(on|shown)\]|[\]}]+|"""|')
 """Lines that say nothing: an element of a list or its part begins or ends."""
 

@@ -91,6 +91,12 @@ def test_a_page_tells_fields_signatures_and_moves(name, line):
     assert line in page(name)
 
 
+def test_what_is_called_reserved_is_used_by_no_release():
+    lines = [line for line in page("platform").splitlines() if "Reserved: no release" in line]
+    assert len(lines) > 5
+    assert [line for line in lines if "| not seen |" not in line] == []
+
+
 def test_the_index_links_every_page():
     text = (DOCS / "contracts.md").read_text(encoding="utf-8")
     assert re.findall(r"\]\(contracts/([\w-]+)\.md\)", text) == [each.id for each in CONTRACTS]

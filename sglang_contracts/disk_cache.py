@@ -15,13 +15,10 @@ from pathlib import Path
 
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.files import PARTIAL, read_own, write_atomically
+from sglang_contracts.files import PARTIAL, STALE, read_own, write_atomically
 
 LIMIT = 256 * 2**20
 """Bytes of an entry: the record of a plugin of 200,000 lines takes a tenth."""
-
-STALE = 3600
-"""Seconds after which a half-written file is nobody's: the run that wrote it was killed."""
 
 _SUFFIX = ".msgpack"
 _SEAL = 16
@@ -58,7 +55,7 @@ class DiskCache:
             return
         place = self.path(key)
         with contextlib.suppress(ContractsError):
-            write_atomically(place, self._seal(key, data) + data)
+            write_atomically(place, self._seal(key, data) + data, durable=False)
             _sweep(place.parent, self.most)
 
     def _seal(self, key: str, data: bytes) -> bytes:

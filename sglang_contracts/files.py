@@ -55,29 +55,57 @@ def read_own(path: Path, limit: int) -> bytes:
         return stream.read(limit)
 
 
-def write_atomically(path: Path, data: bytes, hint: str = CACHE_HINT) -> None:
+def write_atomically(
+    path: Path, data: bytes, hint: str = CACHE_HINT, *, durable: bool = True
+) -> None:
     """Write a file so that a reader, or a second writer, never sees half of it.
 
-    Folders above it are made. It keeps the mode it had; a new one gets that of any new file.
+    Folders above it are made. It keeps the mode it had; a new one gets that of any new file. What
+    a run that was killed has left half-written under this name is removed.
+
+    Args:
+        path: Where to.
+        data: What.
+        hint: What to do where it cannot be written.
+        durable: Wait until the disk has it: else a power failure may leave an empty file.
 
     Raises:
-        ContractsError: The place cannot be written to (``hint`` says what to do); nothing was
-            changed.
+        ContractsError: The place cannot be written to; nothing was changed.
     """
-    temporary = ""
+    temporary, beginning = "", f".{path.name[:40]}."
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(
-            suffix=PARTIAL, prefix=f".{path.name[:40]}.", dir=path.parent
-        )
+        handle, temporary = tempfile.mkstemp(suffix=PARTIAL, prefix=beginning, dir=path.parent)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
         Path(temporary).chmod(_mode(path))  # mkstemp's 0600 would hide it from other readers
         os.replace(temporary, path)  # noqa: PTH105 - the one call that is atomic everywhere
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C leaves nothing half-written either
         if temporary:
-            Path(temporary).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise ContractsError(f"cannot write {path}: {error.strerror or error}", hint) from None
+    if durable:
+        _sweep_partial(path.parent, beginning)
+
+
+STALE = 3600
+"""Seconds after which a half-written file is nobody's: the run that wrote it was killed."""
+
+
+def _sweep_partial(folder: Path, beginning: str) -> None:
+    """Remove what killed runs have left of a file that is whole now."""
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for each in found:
+            if each.name.startswith(beginning) and each.name.endswith(PARTIAL):
+                with contextlib.suppress(OSError):
+                    if time.time() - each.stat(follow_symlinks=False).st_mtime > STALE:
+                        os.unlink(each.path)  # noqa: PTH108 - an entry of scandir
 
 
 _SCRATCH = "sglang-contracts-"

@@ -121,3 +121,89 @@ def test_static_code_imports_neither_sglang_nor_torch(package):
         if name.split(".")[0] in HEAVY
     ]
     assert wrong == []
+
+
+UNTYPED = ("plugin/ir", "verify/values")
+"""Folders in which nothing may be of any type."""
+LINES = 500
+LONG = {"contract/expression.py", "surface/catalog.py"}
+"""Modules that are longer still: take one out when it is not."""
+LEVELS = 2
+TOWERS = {"verify/answers"}
+"""Folders with taller hierarchies of classes still: take one out when its last one is gone."""
+
+
+def trees(*folders: str) -> dict[str, ast.Module]:
+    """Path → syntax tree of the modules in some folders of the framework; of all, without any."""
+    return {
+        str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8"))
+        for each in folders or ("",)
+        for path in sorted((ROOT / each).rglob("*.py"))
+    }
+
+
+@pytest.mark.parametrize("folder", UNTYPED)
+def test_nodes_and_values_are_typed_through_and_through(folder):
+    assert [
+        f"{path}:{node.lineno}"
+        for path, tree in trees(folder).items()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Name) and node.id == "Any")
+        or (isinstance(node, ast.Attribute) and node.attr == "Any")
+    ] == []
+
+
+def test_no_module_is_longer_than_can_be_read_at_a_sitting():
+    lines = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in ROOT.rglob("*.py")
+    }
+    assert {path for path, count in lines.items() if count > LINES} == LONG
+
+
+def levels(modules: dict[str, ast.Module]) -> dict[tuple[str, str], int]:
+    """Class, by module and name → how many classes of the modules stand on one another up to it.
+
+    Exceptions and protocols do not count.
+    """
+    bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for path, tree in modules.items():
+        imports = {
+            alias.asname or alias.name: (node.module.replace(".", "/"), alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                named = [ast.unparse(base).partition("[")[0] for base in node.bases]
+                bases[path, node.name] = [
+                    imports.get(name, (f"sglang_contracts/{path[:-3]}", name)) for name in named
+                ]
+
+    def level(one: tuple[str, str], above: frozenset[tuple[str, str]] = frozenset()) -> int:
+        if one not in bases or one in above or one[1].endswith("Error"):
+            return 0
+        inner = [(f"{module.partition('/')[2]}.py", name) for module, name in bases[one] if module]
+        return 1 + max((level(each, above | {one}) for each in inner), default=0)
+
+    return {one: level(one) for one in bases}
+
+
+def test_no_hierarchy_of_classes_is_deeper_than_two():
+    tall = {
+        path.rpartition("/")[0] for (path, _), count in levels(trees()).items() if count > LEVELS
+    }
+    assert tall == TOWERS
+
+
+def test_levels_of_classes_are_counted_through_imports():
+    base = ast.parse("class A(Protocol): ...\nclass B(A): ...\nclass OwnError(B): ...\n")
+    user = ast.parse("from sglang_contracts.p.a import B as Base\nclass C(Base[int]): ...\n")
+    found = levels({"p/a.py": base, "p/b.py": user})
+    assert found == {
+        ("p/a.py", "A"): 1,
+        ("p/a.py", "B"): 2,
+        ("p/a.py", "OwnError"): 0,
+        ("p/b.py", "C"): 3,
+    }

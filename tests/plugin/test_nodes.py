@@ -44,6 +44,9 @@ def test_an_operation_cannot_change_and_says_what_it_stands_for(operation):
     assert (config.frozen, config.array_like, config.gc) == (True, True, False)
     assert isinstance(config.tag, str)
     assert operation.__doc__
+    # a field is read by its name, which a type checker sees, and never by its place
+    assert not hasattr(operation, "__getitem__")
+    assert not hasattr(operation, "__iter__")
 
 
 def test_nodes_are_read_back_as_they_were_kept():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from sglang_contracts.plugin.ir.nodes import Import
 from sglang_contracts.plugin.ir.records import File
 from sglang_contracts.plugin.walk import assignments, conditions, string_constants
 from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
@@ -153,8 +154,8 @@ def test_what_was_worked_out_holds_only_while_names_stand_for_the_same(
         expressions=EXPRESSIONS,
         statements=STATEMENTS,
     )
-    walk.bind("x", walk.nodes.add("import", "sglang.srt.one", "A"))
+    walk.bind("x", walk.nodes.add(Import("sglang.srt.one", "A")))
     before = walk.expr(statement.value)
     assert walk.expr(statement.value) == before
-    change(walk, walk.nodes.add("import", "sglang.srt.other", "B"))
+    change(walk, walk.nodes.add(Import("sglang.srt.other", "B")))
     assert walk.expr(statement.value) != before

@@ -50,6 +50,7 @@ def test_each_operation_is_worked_out_or_said_to_be_unknown():
 def test_an_alternative_cannot_change_and_says_what_it_is(kind):
     assert kind.__struct_config__.frozen
     assert kind.__doc__
+    assert not hasattr(kind, "__getitem__")
     assert getattr(value, kind.__name__) is kind
 
 

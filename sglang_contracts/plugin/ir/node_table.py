@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, get_args
 
 from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
-    And,
     Iter,
     ListOf,
     Literal,
     Node,
     OneOf,
-    Or,
     TupleOf,
     Unknown,
     Unpack,
 )
 
-_BY_TAG: dict[str, Any] = {each.__struct_config__.tag: each for each in get_args(Node)}
 _MOST_FORMS = 12
 """What may be one of more than so many values is as good as unknown."""
-
-
-def _of_tag(tag: str, fields: tuple[Any, ...]) -> Node:
-    made = _BY_TAG[tag]
-    node: Node = made(fields) if made in (TupleOf, OneOf, And, Or) else made(*fields)
-    return node
 
 
 class Nodes:
@@ -37,9 +27,8 @@ class Nodes:
         self.table: list[Node] = [Unknown()]
         self._index: dict[Node, int] = {Unknown(): UNKNOWN}
 
-    def add(self, given: Node | str, *fields: Any) -> int:
-        """The index of a node, or of one given by its tag and its fields; made if it is new."""
-        node = _of_tag(given, fields) if isinstance(given, str) else given
+    def add(self, node: Node) -> int:
+        """The index of a node; made if it is new."""
         index = self._index.get(node)
         if index is None:
             index = self._index[node] = len(self.table)
@@ -77,7 +66,3 @@ class Nodes:
     def literal(self, kind: str) -> int:
         """A value of a builtin type."""
         return self.add(Literal(kind))
-
-    def op(self, index: int) -> str:
-        """The operation of a node."""
-        return str(self.table[index][0])

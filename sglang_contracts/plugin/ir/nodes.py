@@ -12,9 +12,6 @@ A condition is a node as well: whether it holds is what it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 import msgspec
 
 UNKNOWN = 0
@@ -23,26 +20,6 @@ UNKNOWN = 0
 
 class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What all nodes have in common: they are compared by what they hold, and never change."""
-
-    # The three below let a node be read as the tuple of its tag and its fields, which it was.
-
-    def _flat(self) -> tuple[Any, ...]:
-        fields = msgspec.structs.astuple(self)
-        if isinstance(self, (TupleOf, OneOf, And, Or)):
-            fields = fields[0]
-        return (type(self).__struct_config__.tag, *fields)
-
-    def __getitem__(self, position: Any) -> Any:
-        return self._flat()[position]
-
-    def __len__(self) -> int:
-        return len(self._flat())
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._flat())
-
-
-Sequence.register(Operation)
 
 
 # -- names -----------------------------------------------------------------------------------------

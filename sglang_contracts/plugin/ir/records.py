@@ -10,8 +10,7 @@ import enum
 
 import msgspec
 
-from sglang_contracts.plugin.ir.nodes import UNKNOWN as UNKNOWN
-from sglang_contracts.plugin.ir.nodes import Node, Unknown
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Node, Unknown
 
 
 class Parameter(msgspec.Struct, array_like=True):

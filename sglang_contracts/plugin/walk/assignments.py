@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    Attr,
+    Iter,
+    Known,
+    ListOf,
+    LocalClass,
+    Self,
+    TupleOf,
+)
+from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import operands, string_constants
@@ -35,8 +45,8 @@ def declare(walk: Walk, target: ast.expr, note: int) -> None:
     if isinstance(target, ast.Attribute):
         with walk.silently():
             base = walk.nodes.table[walk.expr(target.value)]
-        if base[0] in ("self", "ownclass") and base[1] in walk.file.classes:
-            walk.file.classes[base[1]].declared.setdefault(target.attr, note)
+        if isinstance(base, (Self, LocalClass)) and base.qual in walk.file.classes:
+            walk.file.classes[base.qual].declared.setdefault(target.attr, note)
 
 
 def walk_augmented(walk: Walk, node: ast.AugAssign) -> None:
@@ -86,10 +96,11 @@ def _bind(walk: Walk, target: ast.expr, value: int, source: ast.expr | None) -> 
                 name = guards.last_name(base_expr)
                 if not name or name in BUILTINS:
                     return
-                base = walk.nodes.add("known", name)
-            if walk.nodes.op(base) in ("self", "ownclass"):
-                walk.keep(str(walk.nodes.table[base][1]), attr, value, target.lineno)
-            walk.use(UseKind.WRITE, walk.nodes.add("attr", base, attr), target, value=value)
+                base = walk.nodes.add(Known(name))
+            held = walk.nodes.table[base]
+            if isinstance(held, (Self, LocalClass)):
+                walk.keep(held.qual, attr, value, target.lineno)
+            walk.use(UseKind.WRITE, walk.nodes.add(Attr(base, attr)), target, value=value)
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
             unpack(walk, elements, value, source, target)
         case ast.Subscript(value=base_expr, slice=key_expr):
@@ -127,17 +138,17 @@ def unpack(
             assign(walk, each, one, text)
         return
     star = any(isinstance(each, ast.Starred) for each in elements)
-    if value != UNKNOWN and walk.nodes.op(value) != "tuple":
+    if value != UNKNOWN and type(walk.nodes.table[value]) is not TupleOf:
         least = len(elements) - 1 if star else len(elements)
         walk.use(UseKind.UNPACK, value, where, count=-least - 1 if star else least)
     for position, each in enumerate(elements):
         one = UNKNOWN
         if value != UNKNOWN and not star:
             one = walk.nodes.part(value, position, len(elements))
-        elif value != UNKNOWN and walk.nodes.op(value) != "tuple":
-            one = walk.nodes.add("iter", value)  # of equal elements, or it is unknown
+        elif value != UNKNOWN and type(walk.nodes.table[value]) is not TupleOf:
+            one = walk.nodes.add(Iter(value))  # of equal elements, or it is unknown
             if isinstance(each, ast.Starred):
-                one = walk.nodes.add("list", one)
+                one = walk.nodes.add(ListOf(one))
         assign(walk, each, one, None)
 
 
@@ -149,4 +160,4 @@ def walk_deletion(walk: Walk, node: ast.Delete) -> None:
         elif isinstance(target, ast.Attribute):
             base = walk.expr(target.value)
             if base:
-                walk.use(UseKind.READ, walk.nodes.add("attr", base, target.attr), target)
+                walk.use(UseKind.READ, walk.nodes.add(Attr(base, target.attr)), target)

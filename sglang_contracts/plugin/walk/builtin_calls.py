@@ -5,7 +5,29 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, Form, UseKind
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    And,
+    Attr,
+    Call,
+    DictOf,
+    Has,
+    Iter,
+    ListOf,
+    LocalClass,
+    LocalFunction,
+    Not,
+    Or,
+    PluginName,
+    Probe,
+    Self,
+    SglangVersion,
+    Super,
+    TupleOf,
+    TypeOf,
+    Wrapped,
+)
+from sglang_contracts.plugin.ir.records import Form, UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
 from sglang_contracts.plugin.walk import callbacks as handed
 from sglang_contracts.plugin.walk import (
@@ -22,7 +44,7 @@ def of_dict(walk: Walk, node: ast.Call) -> int | None:
     """``dict(a=…)``."""
     values = [walk.expr(arg) for arg in node.args]
     values += [walk.expr(keyword.value) for keyword in node.keywords]
-    return walk.nodes.add("dict", UNKNOWN if UNKNOWN in values else walk.nodes.union(values))
+    return walk.nodes.add(DictOf(UNKNOWN if UNKNOWN in values else walk.nodes.union(values)))
 
 
 def of_super(walk: Walk, node: ast.Call) -> int | None:
@@ -30,20 +52,21 @@ def of_super(walk: Walk, node: ast.Call) -> int | None:
     owner = walk.scope.owner
     if node.args:
         first = walk.expr(node.args[0])
-        if first and walk.nodes.op(first) == "ownclass":
-            owner = str(walk.nodes.table[first][1])
-        else:
+        held = walk.nodes.table[first]
+        if type(held) is not LocalClass:
             return UNKNOWN
-    return walk.nodes.add("super", owner) if owner else UNKNOWN
+        owner = held.qual
+    return walk.nodes.add(Super(owner)) if owner else UNKNOWN
 
 
 def of_type(walk: Walk, node: ast.Call) -> int | None:
     """``type(x)``."""
     if len(node.args) == 1:
         value = walk.expr(node.args[0])
-        if value and walk.nodes.op(value) == "self":
-            return walk.nodes.add("ownclass", walk.nodes.table[value][1])
-        return walk.nodes.add("typeof", value) if value else UNKNOWN
+        held = walk.nodes.table[value]
+        if type(held) is Self:
+            return walk.nodes.add(LocalClass(held.qual))
+        return walk.nodes.add(TypeOf(value)) if value else UNKNOWN
     return None
 
 
@@ -51,7 +74,7 @@ def of_isinstance(walk: Walk, node: ast.Call) -> int | None:
     """Asks of what class its first argument is."""
     values = [walk.expr(arg) for arg in node.args]
     if len(values) == 2 and values[0]:
-        asked = walk.nodes.add("attr", values[0], "__class__")
+        asked = walk.nodes.add(Attr(values[0], "__class__"))
         walk.use(UseKind.PROBE, asked, node, name="class")
     return walk.nodes.literal("bool")
 
@@ -74,7 +97,7 @@ def of_hasattr(walk: Walk, node: ast.Call) -> int | None:
         if name != "*":
             walk.mention(name)
             if base:
-                walk.use(UseKind.PROBE, walk.nodes.add("attr", base, name), node, name="has")
+                walk.use(UseKind.PROBE, walk.nodes.add(Attr(base, name)), node, name="has")
     return conditions.condition(walk, node) or walk.nodes.literal("bool")
 
 
@@ -88,7 +111,7 @@ def of_getattr(walk: Walk, node: ast.Call) -> int | None:
         version_comparisons.version_attribute(walk, base, name)
         for name in string_constants.texts(walk, node.args[1])
     ):
-        return walk.nodes.add("version")
+        return walk.nodes.add(SglangVersion())
     names = string_constants.texts(walk, node.args[1])
     handed.named_by_parameter(
         walk, node.args[1], base, UseKind.READ if len(node.args) == 2 else UseKind.PROBE
@@ -100,20 +123,20 @@ def of_getattr(walk: Walk, node: ast.Call) -> int | None:
         if name == "*":
             return UNKNOWN
         walk.mention(name)
-        value = walk.nodes.add("attr", base, name)
+        value = walk.nodes.add(Attr(base, name))
         found.append(value)
         if len(node.args) > 2:
             walk.use(UseKind.PROBE, value, node, name="get", value=default)
         elif IDENTIFIER.match(name):
             guard = walk.guard
-            has = walk.nodes.add("has", base, name)
+            has = walk.nodes.add(Has(base, name))
             if len(names) > 1 and asked_for(walk, has):
                 guard = walk.where(guard, kind="if", condition=has, line=node.lineno)
             with walk.under(guard):
                 walk.use(UseKind.READ, value, node)
     value = walk.nodes.union(found)
     if len(node.args) > 2:
-        return walk.nodes.add("probe", value, default)
+        return walk.nodes.add(Probe(value, default))
     return value
 
 
@@ -122,11 +145,12 @@ def asked_for(walk: Walk, has: int) -> bool:
     guard = walk.guard
     while guard:
         record = walk.file.guards[guard]
-        node, positive = record.condition, record.positive
-        while record.kind == "if" and walk.nodes.op(node) == "not":
-            node, positive = walk.nodes.table[node][1], not positive
-        if record.kind == "if" and positive and has in walk.nodes.table[node][1:]:
-            return walk.nodes.op(node) == "or"
+        if record.kind == "if":
+            held, positive = walk.nodes.table[record.condition], record.positive
+            while type(held) is Not:
+                held, positive = walk.nodes.table[held.condition], not positive
+            if positive and isinstance(held, (Or, And)) and has in held.conditions:
+                return type(held) is Or
         guard = record.parent
     return False
 
@@ -136,6 +160,7 @@ def of_setattr(walk: Walk, node: ast.Call) -> int | None:
     if len(node.args) != 3:
         return None
     base = walk.expr(node.args[0])
+    held = walk.nodes.table[base]
     value = walk.expr(node.args[2])
     handed.named_by_parameter(walk, node.args[1], base, UseKind.WRITE, value)
     for name in string_constants.texts(walk, node.args[1]):
@@ -143,11 +168,11 @@ def of_setattr(walk: Walk, node: ast.Call) -> int | None:
             continue
         walk.mention(name)
         walk.defined.add(name)
-        if walk.nodes.op(base) in ("self", "ownclass"):
-            walk.keep(str(walk.nodes.table[base][1]), name, value, node.lineno)
-        walk.use(UseKind.WRITE, walk.nodes.add("attr", base, name), node, value=value)
-    if "*" in string_constants.texts(walk, node.args[1]) and base and walk.nodes.op(base) == "self":
-        record = walk.file.classes.get(str(walk.nodes.table[base][1]))
+        if isinstance(held, (Self, LocalClass)):
+            walk.keep(held.qual, name, value, node.lineno)
+        walk.use(UseKind.WRITE, walk.nodes.add(Attr(base, name)), node, value=value)
+    if type(held) is Self and "*" in string_constants.texts(walk, node.args[1]):
+        record = walk.file.classes.get(held.qual)
         if record is not None:
             record.open = True
     return UNKNOWN
@@ -156,19 +181,19 @@ def of_setattr(walk: Walk, node: ast.Call) -> int | None:
 def of_property(walk: Walk, node: ast.Call) -> int | None:
     """``property(f)``, ``staticmethod(f)``: what is assigned is still ``f``."""
     values = [walk.expr(arg) for arg in node.args]
-    return walk.nodes.add("wrapped", "property", values[0]) if values else UNKNOWN
+    return walk.nodes.add(Wrapped("property", values[0])) if values else UNKNOWN
 
 
 def of_staticmethod(walk: Walk, node: ast.Call) -> int | None:
     """See :func:`of_property`."""
     values = [walk.expr(arg) for arg in node.args]
-    return walk.nodes.add("wrapped", "static", values[0]) if values else UNKNOWN
+    return walk.nodes.add(Wrapped("static", values[0])) if values else UNKNOWN
 
 
 def of_classmethod(walk: Walk, node: ast.Call) -> int | None:
     """See :func:`of_property`."""
     values = [walk.expr(arg) for arg in node.args]
-    return walk.nodes.add("wrapped", "class", values[0]) if values else UNKNOWN
+    return walk.nodes.add(Wrapped("class", values[0])) if values else UNKNOWN
 
 
 def of_len(walk: Walk, node: ast.Call) -> int | None:
@@ -192,7 +217,7 @@ def of_next(walk: Walk, node: ast.Call) -> int | None:
     """An element."""
     values = [walk.expr(arg) for arg in node.args]
     if values and values[0]:
-        return walk.nodes.add("iter", values[0])
+        return walk.nodes.add(Iter(values[0]))
     return UNKNOWN
 
 
@@ -204,7 +229,7 @@ def of_list(walk: Walk, node: ast.Call) -> int | None:
     handed.by_key(walk, node, node.args[0] if node.args else None)
     values = [walk.expr(arg) for arg in node.args]
     if values and values[0]:
-        return walk.nodes.add("list", walk.nodes.add("iter", values[0]))
+        return walk.nodes.add(ListOf(walk.nodes.add(Iter(values[0]))))
     return walk.nodes.literal("list")
 
 
@@ -213,7 +238,7 @@ def of_max(walk: Walk, node: ast.Call) -> int | None:
     values = [walk.expr(arg) for arg in node.args]
     handed.by_key(walk, node, node.args[0] if len(node.args) == 1 else None)
     if len(values) == 1 and values[0]:
-        return walk.nodes.add("iter", values[0])
+        return walk.nodes.add(Iter(values[0]))
     return UNKNOWN
 
 
@@ -223,7 +248,7 @@ def of_filter(walk: Walk, node: ast.Call) -> int | None:
     if len(values) != 2:
         return UNKNOWN
     handed.given_elements(walk, node.args[0], node.args[1])
-    return walk.nodes.add("list", walk.nodes.add("iter", values[1])) if values[1] else UNKNOWN
+    return walk.nodes.add(ListOf(walk.nodes.add(Iter(values[1])))) if values[1] else UNKNOWN
 
 
 def of_map(walk: Walk, node: ast.Call) -> int | None:
@@ -237,12 +262,12 @@ def of_map(walk: Walk, node: ast.Call) -> int | None:
         handed.given_elements(walk, node.args[0], node.args[1])
         with walk.silently():
             callee, values = walk.expr(node.args[0]), walk.expr(node.args[1])
-        if values and walk.nodes.op(callee) in ("ownfunc", "own"):
-            element = walk.nodes.add("iter", values)
+        if values and isinstance(walk.nodes.table[callee], (LocalFunction, PluginName)):
+            element = walk.nodes.add(Iter(values))
             form = arguments.keep_form(walk, Form([element], [""]))
-            made = walk.nodes.add("call", callee, form)
+            made = walk.nodes.add(Call(callee, form))
             walk.use(UseKind.CALL, made, node)
-            return walk.nodes.add("list", made)
+            return walk.nodes.add(ListOf(made))
     return UNKNOWN
 
 
@@ -251,8 +276,8 @@ def of_enumerate(walk: Walk, node: ast.Call) -> int | None:
     values = [walk.expr(arg) for arg in node.args]
     if not values or not values[0]:
         return UNKNOWN
-    pair = walk.nodes.add("tuple", walk.nodes.literal("int"), walk.nodes.add("iter", values[0]))
-    return walk.nodes.add("list", pair)
+    pair = walk.nodes.add(TupleOf((walk.nodes.literal("int"), walk.nodes.add(Iter(values[0])))))
+    return walk.nodes.add(ListOf(pair))
 
 
 def of_zip(walk: Walk, node: ast.Call) -> int | None:
@@ -260,8 +285,8 @@ def of_zip(walk: Walk, node: ast.Call) -> int | None:
     values = [walk.expr(arg) for arg in node.args]
     for keyword in node.keywords:
         walk.expr(keyword.value)
-    parts = [walk.nodes.add("iter", value) if value else UNKNOWN for value in values]
-    return walk.nodes.add("list", walk.nodes.add("tuple", *parts))
+    parts = [walk.nodes.add(Iter(value)) if value else UNKNOWN for value in values]
+    return walk.nodes.add(ListOf(walk.nodes.add(TupleOf(tuple(parts)))))
 
 
 BUILTIN_CALLS: dict[str, Callable[[Walk, ast.Call], int | None]] = {

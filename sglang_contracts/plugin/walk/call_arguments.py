@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from sglang_contracts.plugin.ir.nodes import Call, Partial
 from sglang_contracts.plugin.ir.records import Form, UseKind
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import operands, string_constants
@@ -59,8 +60,8 @@ def keep_form(walk: Walk, record: Form) -> int:
 def completed(walk: Walk, callee: int, form: int) -> tuple[int, int]:
     """A call of a ``partial`` is one of what is inside, with what both are given."""
     held = walk.nodes.table[callee]
-    while held[0] == "partial":
-        first, rest = walk.file.forms[held[2]], walk.file.forms[form]
+    while type(held) is Partial:
+        first, rest = walk.file.forms[held.form], walk.file.forms[form]
         form = keep_form(
             walk,
             Form(
@@ -71,7 +72,7 @@ def completed(walk: Walk, callee: int, form: int) -> tuple[int, int]:
                 first.double_star or rest.double_star,
             ),
         )
-        callee = int(held[1])
+        callee = held.callee
         held = walk.nodes.table[callee]
     return callee, form
 
@@ -137,7 +138,7 @@ def optional(walk: Walk, node: ast.Call, callee: int, form: int) -> None:
                 if set_under.get(key) == guard:
                     record.keywords.setdefault(key, value)
             walk.file.forms.append(record)
-            value = walk.nodes.add("call", callee, len(walk.file.forms) - 1)
+            value = walk.nodes.add(Call(callee, len(walk.file.forms) - 1))
             with walk.under(guard):
                 walk.use(UseKind.CALL, value, node.func)
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    Attr,
+    Call,
+    Dotted,
+    Foreign,
+    Iter,
+    LocalFunction,
+    Param,
+    Partial,
+    PluginName,
+)
+from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments, conditions, string_constants
 from sglang_contracts.plugin.walk.scope import DOTTED
 from sglang_contracts.plugin.walk.state import ByParameter, OwnCall, Walk
@@ -17,18 +29,18 @@ def named_by_parameter(
     if walk.quiet or not base or not isinstance(name, ast.Name):
         return
     held = walk.nodes.table[walk.expr(name)]
-    if held[0] == "param":
-        sure = walk.guard == walk.file.functions[held[1]].guard
+    if type(held) is Param:
+        sure = walk.guard == walk.file.functions[held.function].guard
         if kind is UseKind.ITEM and not sure:
             return
         kind = kind if sure else UseKind.PROBE
-        walk.by_parameter.append(ByParameter(held[1], base, held[2], kind, value))
+        walk.by_parameter.append(ByParameter(held.function, base, held.position, kind, value))
 
 
 def own_call(walk: Walk, node: ast.Call, callee: int, form: int) -> None:
     """Remember a call of a function of this file, with the strings it is given."""
     held = walk.nodes.table[callee]
-    if walk.quiet or held[0] != "ownfunc":
+    if walk.quiet or type(held) is not LocalFunction:
         return
     texts: dict[int | str, list[str]] = {}
     for position, arg in enumerate(node.args):
@@ -37,7 +49,9 @@ def own_call(walk: Walk, node: ast.Call, callee: int, form: int) -> None:
         if keyword.arg:
             texts[keyword.arg] = string_constants.texts(walk, keyword.value)
     if any(each != ["*"] for each in texts.values()):
-        walk.own_calls.append(OwnCall(held[1], form, texts, node, walk.guard, walk.scope.function))
+        walk.own_calls.append(
+            OwnCall(held.function, form, texts, node, walk.guard, walk.scope.function)
+        )
 
 
 def same_value(walk: Walk, node: ast.Call, name: str) -> int:
@@ -50,7 +64,7 @@ def same_value(walk: Walk, node: ast.Call, name: str) -> int:
     if name not in ("copy", "deepcopy", "replace") or not node.args:
         return UNKNOWN
     with walk.silently():
-        if walk.nodes.op(walk.expr(node.func)) != "foreign":
+        if type(walk.nodes.table[walk.expr(node.func)]) is not Foreign:
             return UNKNOWN
         value = walk.expr(node.args[0])
     call_arguments.form(walk, node)
@@ -75,10 +89,10 @@ def handed_over(walk: Walk, node: ast.Call, name: str) -> None:
         return
     with walk.silently():
         callee = walk.expr(function)
-        if walk.nodes.op(callee) not in ("ownfunc", "own", "attr"):
+        if not isinstance(walk.nodes.table[callee], (LocalFunction, PluginName, Attr)):
             return
         form = call_arguments.form(walk, ast.copy_location(ast.Call(function, given, []), node))
-    walk.use(UseKind.CALL, walk.nodes.add("call", callee, form), node)
+    walk.use(UseKind.CALL, walk.nodes.add(Call(callee, form)), node)
 
 
 def by_key(walk: Walk, node: ast.Call, elements: ast.expr | None) -> None:
@@ -97,7 +111,7 @@ def given_elements(walk: Walk, function: ast.expr, elements: ast.expr) -> None:
         value = walk.expr(elements)
     for scope, _, node, _ in walk.pending:
         if node is function and value:
-            scope.names[function.args.args[0].arg] = walk.nodes.add("iter", value)
+            scope.names[function.args.args[0].arg] = walk.nodes.add(Iter(value))
 
 
 def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:
@@ -118,7 +132,7 @@ def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:
     found = []
     for text in texts:
         if DOTTED.match(text) or text == "sglang":
-            value = walk.nodes.add("dotted", text)
+            value = walk.nodes.add(Dotted(text))
             held = (
                 walk.scope.constant(node.args[0].id) if isinstance(node.args[0], ast.Name) else None
             )
@@ -142,6 +156,6 @@ def partial(walk: Walk, node: ast.Call) -> int:
     form = call_arguments.form(walk, rest)
     if not callee:
         return UNKNOWN
-    value = walk.nodes.add("partial", callee, form)
+    value = walk.nodes.add(Partial(callee, form))
     walk.use(UseKind.CALL, value, node, name="partial")
     return value

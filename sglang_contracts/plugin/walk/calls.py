@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Call, Import
+from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import (
     call_arguments,
     name_membership,
@@ -89,7 +90,7 @@ def call_value(walk: Walk, node: ast.Call) -> int:
         string_groups.mark_group(walk, node, before)
         string_groups.same_thing(walk, node, dotted)
     if version_comparisons.is_version(walk, callee):
-        return walk.nodes.add("call", callee, form)
+        return walk.nodes.add(Call(callee, form))
     patches.hook(walk, node, UNKNOWN, decorator=False)
     patches.patch_call(walk, node, form)
     if name in ("update",) and isinstance(func, ast.Attribute):
@@ -110,13 +111,13 @@ def call_value(walk: Walk, node: ast.Call) -> int:
             return walk.nodes.literal("object")  # a sentinel
         return UNKNOWN
     callee, form = arguments.completed(walk, callee, form)
-    value = walk.nodes.add("call", callee, form)
+    value = walk.nodes.add(Call(callee, form))
     handed.own_call(walk, node, callee, form)
     if not walk.quiet:
         where = node if not isinstance(func, ast.Attribute) else func
         walk.use(UseKind.CALL, value, where, count=walk.awaiting.get(id(node), 0))
         named = any("_" in each.strip("_") for each in walk.file.forms[form].names)
-        if named and walk.nodes.op(callee) in ("attr", "import"):
+        if named and isinstance(walk.nodes.table[callee], (Attr, Import)):
             walk.use(UseKind.NEED, value, where, name="places")
         patches.registering(walk, node, callee)
         arguments.optional(walk, node, callee, form)

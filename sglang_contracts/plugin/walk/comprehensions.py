@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from sglang_contracts.plugin.ir.nodes import DictOf, ListOf
 from sglang_contracts.plugin.walk import (
     conditions,
     loop_targets,
@@ -45,10 +46,10 @@ def list_comp_value(walk: Walk, node: ast.ListComp | ast.SetComp | ast.Generator
     numbers = version_comparisons.numbers(walk, node)
     if numbers:
         return numbers
-    value = walk.nodes.add("list", comprehension(walk, node, [node.elt])[0])
+    value = walk.nodes.add(ListOf(comprehension(walk, node, [node.elt])[0]))
     return name_membership.listed(walk, node) or value
 
 
 def dict_comp_value(walk: Walk, node: ast.DictComp) -> int:
     """The value of an ``ast.DictComp``."""
-    return walk.nodes.add("dict", comprehension(walk, node, [node.key, node.value])[1])
+    return walk.nodes.add(DictOf(comprehension(walk, node, [node.key, node.value])[1]))

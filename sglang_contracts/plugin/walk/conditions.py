@@ -4,7 +4,36 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    Always,
+    And,
+    Attr,
+    Call,
+    Compare,
+    Found,
+    Has,
+    HasNamed,
+    Instance,
+    Literal,
+    LocalClass,
+    LocalFunction,
+    Never,
+    Not,
+    Or,
+    Param,
+    PluginName,
+    Probe,
+    Registered,
+    Select,
+    Self,
+    Takes,
+    Tried,
+    Truth,
+    Went,
+    Without,
+)
+from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import (
     call_arguments,
     loop_targets,
@@ -17,10 +46,10 @@ from sglang_contracts.plugin.walk.scope import LITERALS, Scope, dotted_name
 from sglang_contracts.plugin.walk.state import Walk
 
 ANSWERS = frozenset(
-    {"compare", "has", "takes", "found", "registered", "not", "and", "or", "went", "truth"}
-    | {"always", "never"}
+    {Compare, Has, Takes, Found, Registered, Not, And, Or, Went, Truth, Always, Never}
 )
 """Operations whose value is an answer about the release."""
+_DECIDED = ANSWERS | {HasNamed, PluginName, Probe, Tried}
 
 
 def type_checking(walk: Walk, test: ast.expr) -> bool:
@@ -38,17 +67,17 @@ def _condition(walk: Walk, test: ast.expr) -> int:
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             negated = _condition(walk, inner)
-            return walk.nodes.add("not", negated) if negated else UNKNOWN
+            return walk.nodes.add(Not(negated)) if negated else UNKNOWN
         case ast.BoolOp(op=op, values=values):
             parts = [_condition(walk, each) for each in values]
             known = [part for part in parts if part]
             if isinstance(op, ast.And) and known:
                 # what is unknown may be either: only "false" is then certain
                 extra = () if len(known) == len(parts) else (UNKNOWN,)
-                return walk.nodes.add("and", *known, *extra)
+                return walk.nodes.add(And((*known, *extra)))
             if isinstance(op, ast.Or) and known:
                 extra = () if len(known) == len(parts) else (UNKNOWN,)
-                return walk.nodes.add("or", *known, *extra)
+                return walk.nodes.add(Or((*known, *extra)))
             return UNKNOWN
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return comparison(walk, left, op, right)
@@ -58,17 +87,17 @@ def _condition(walk: Walk, test: ast.expr) -> int:
                 comparison(walk, one, op, other)
                 for one, op, other in zip(sides, ops, sides[1:], strict=False)
             ]
-            return UNKNOWN if UNKNOWN in parts else walk.nodes.add("and", *parts)
+            return UNKNOWN if UNKNOWN in parts else walk.nodes.add(And(tuple(parts)))
         case ast.Call(func=ast.Name(id="hasattr"), args=[subject, name]):
             base = name_membership.subject(walk, subject)
             names = string_constants.texts(walk, name)
             if base and names == ["*"]:
                 named = walk.expr(name)
-                passed = named and walk.nodes.op(named) == "param"
-                return walk.nodes.add("has-named", base, named) if passed else UNKNOWN
+                passed = named and type(walk.nodes.table[named]) is Param
+                return walk.nodes.add(HasNamed(base, named)) if passed else UNKNOWN
             if base and names and "*" not in names:
-                found = [walk.nodes.add("has", base, each) for each in names]
-                return found[0] if len(found) == 1 else walk.nodes.add("or", *found)
+                found = [walk.nodes.add(Has(base, each)) for each in names]
+                return found[0] if len(found) == 1 else walk.nodes.add(Or(tuple(found)))
             return UNKNOWN
         case ast.Call(
             func=ast.Name(id="all" | "any" as quantifier),
@@ -86,17 +115,17 @@ def _condition(walk: Walk, test: ast.expr) -> int:
                 or version_comparisons.decides(walk, test, callee)
             ):
                 return walk.nodes.add(
-                    "truth", walk.nodes.add("call", callee, call_arguments.form(walk, test))
+                    Truth(walk.nodes.add(Call(callee, call_arguments.form(walk, test))))
                 )
             return UNKNOWN
         case ast.NamedExpr(value=value):
             return _condition(walk, value)
         case ast.Constant(value=value):
-            return walk.nodes.add("always") if value else walk.nodes.add("never")
+            return walk.nodes.add(Always()) if value else walk.nodes.add(Never())
         case ast.Name() | ast.Attribute() | ast.Subscript():
             value = walk.expr(test)
             if value and decided(walk, value):
-                return walk.nodes.add("truth", value)
+                return walk.nodes.add(Truth(value))
             return UNKNOWN
         case _:
             return UNKNOWN
@@ -112,47 +141,30 @@ def for_each(walk: Walk, quantifier: str, element: ast.expr, loop: ast.comprehen
         found = _condition(walk, element)
     finally:
         walk.scope, walk.state = outer, state
-    if quantifier == "all" and found and walk.nodes.op(found) == "or":
-        return walk.nodes.add("and", *walk.nodes.table[found][1:])
+    held = walk.nodes.table[found]
+    if quantifier == "all" and type(held) is Or:
+        return walk.nodes.add(And(held.conditions))
     return found
 
 
 def decided(walk: Walk, node: int, depth: int = 0) -> bool:
     """Whether a release alone decides the truth of a value."""
-    op, *rest = walk.nodes.table[node]
-    if op in {
-        "tried",
-        "compare",
-        "has",
-        "has-named",
-        "not",
-        "and",
-        "or",
-        "went",
-        "always",
-        "never",
-        "truth",
-        "own",
-        "probe",
-        "takes",
-        "found",
-        "registered",
-    }:
+    held = walk.nodes.table[node]
+    if type(held) in _DECIDED:
         return True
-    if op == "attr" and walk.nodes.op(rest[0]) in ("self", "ownclass"):
-        return True  # what the class keeps there may be an answer that was asked for before
-    if op == "select" and depth < 4:
+    if type(held) is Attr:
+        # what the class keeps there may be an answer that was asked for before
+        return isinstance(walk.nodes.table[held.base], (Self, LocalClass, PluginName))
+    if type(held) is Select and depth < 4:
         return True
-    if op == "call":
-        if version_comparisons.is_version(walk, rest[0]):
+    if type(held) is Call:
+        if version_comparisons.is_version(walk, held.callee):
             return True
-        return walk.nodes.op(rest[0]) in ("ownfunc", "own") and (
-            version_comparisons.takes_version(walk, rest[1])
-            or not walk.file.forms[rest[1]].positional
+        return isinstance(walk.nodes.table[held.callee], (LocalFunction, PluginName)) and (
+            version_comparisons.takes_version(walk, held.form)
+            or not walk.file.forms[held.form].positional
         )
-    if op == "attr" and walk.nodes.op(rest[0]) == "own":
-        return True
-    return bool(op == "literal" and rest[0] in ("None", "true", "false"))
+    return type(held) is Literal and held.kind in ("None", "true", "false")
 
 
 def comparison(walk: Walk, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
@@ -161,7 +173,7 @@ def comparison(walk: Walk, left: ast.expr, op: ast.cmpop, right: ast.expr) -> in
         listed = name_membership.member_of(walk, left, right)
         if not listed:
             return version_comparisons.compare(walk, left, op, right)
-        return walk.nodes.add("not", listed) if isinstance(op, ast.NotIn) else listed
+        return walk.nodes.add(Not(listed)) if isinstance(op, ast.NotIn) else listed
     if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(right, ast.Name):
         return sentinel(walk, left, op, right)
     if (
@@ -174,21 +186,22 @@ def comparison(walk: Walk, left: ast.expr, op: ast.cmpop, right: ast.expr) -> in
             value = walk.expr(left)
             if not value or not decided(walk, value):
                 return UNKNOWN
-            present = walk.nodes.add("truth", value)
-        return present if isinstance(op, (ast.IsNot, ast.NotEq)) else walk.nodes.add("not", present)
+            present = walk.nodes.add(Truth(value))
+        return present if isinstance(op, (ast.IsNot, ast.NotEq)) else walk.nodes.add(Not(present))
     return version_comparisons.compare(walk, left, op, right)
 
 
 def sentinel(walk: Walk, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
     """``x is not MISSING``, where ``x`` is ``getattr(y, "name", MISSING)``."""
     value, other = walk.expr(left), walk.expr(right)
-    if not value or not other or walk.nodes.op(value) != "probe":
+    held = walk.nodes.table[value]
+    if not other or type(held) is not Probe:
         return UNKNOWN
-    _, asked, default = walk.nodes.table[value]
-    if default != other or walk.nodes.op(asked) != "attr":
+    asked = walk.nodes.table[held.value]
+    if held.default != other or type(asked) is not Attr:
         return UNKNOWN
-    has = walk.nodes.add("has", *walk.nodes.table[asked][1:])
-    return has if isinstance(op, ast.IsNot) else walk.nodes.add("not", has)
+    has = walk.nodes.add(Has(asked.base, asked.name))
+    return has if isinstance(op, ast.IsNot) else walk.nodes.add(Not(has))
 
 
 def instance_of(walk: Walk, classes: ast.expr) -> int:
@@ -198,7 +211,7 @@ def instance_of(walk: Walk, classes: ast.expr) -> int:
         return UNKNOWN if UNKNOWN in parts else walk.nodes.union(parts)
     value = walk.expr(classes)
     if value:
-        return walk.nodes.add("instance", value)
+        return walk.nodes.add(Instance(value))
     name = guards.last_name(classes)
     return walk.nodes.literal(LITERALS[name]) if name in LITERALS else UNKNOWN
 
@@ -239,7 +252,7 @@ def narrow(walk: Walk, test: ast.expr, positive: bool) -> None:
             value = instance_of(walk, classes)
             if not positive:
                 before = walk.expr(subject)
-                value = walk.nodes.add("without", before, value) if before and value else 0
+                value = walk.nodes.add(Without(before, value)) if before and value else 0
         elif positive:
             value = walk.expr(classes) if not isinstance(classes, ast.Tuple) else UNKNOWN
     if "." in key or key in walk.scope.names or positive:
@@ -264,7 +277,7 @@ def note_tested(walk: Walk, test: ast.expr) -> None:
     with walk.silently():
         asked = walk.expr(subject)
     walk.tested.add(asked)
-    if walk.nodes.op(asked) == "call" and not isinstance(test, ast.Compare):
+    if type(walk.nodes.table[asked]) is Call and not isinstance(test, ast.Compare):
         walk.use(UseKind.NEED, asked, test, name="truth")
 
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.records import (
+from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
-    Function,
-    OwnClass,
-    Parameter,
-    UseKind,
+    Foreign,
+    Import,
+    Literal,
+    LocalClass,
+    LocalFunction,
+    Param,
+    PluginName,
+    Self,
+    SglangVersion,
 )
+from sglang_contracts.plugin.ir.records import Function, OwnClass, Parameter, UseKind
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import hooks_and_patches as patches
 from sglang_contracts.plugin.walk import string_constants, version_comparisons
@@ -22,6 +28,9 @@ _OTHER_FRAMEWORKS = frozenset(
     {"vllm", "tensorrt_llm", "lmdeploy", "transformers_neuronx", "mlc_llm"}
 )
 
+_OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+"""Methods that are given the class without a decorator that says so."""
+
 
 def walk_import(walk: Walk, node: ast.Import) -> None:
     """Walk an ``ast.Import``."""
@@ -31,15 +40,15 @@ def walk_import(walk: Walk, node: ast.Import) -> None:
         if len(alias.name) > LONGEST_PATH:
             continue
         if top == "sglang" and not is_own(walk, alias.name):
-            value = walk.nodes.add("import", alias.name, "")
+            value = walk.nodes.add(Import(alias.name, ""))
             walk.use(UseKind.IMPORT, value, node)
             bound = alias.asname or top
             walk.scope.names[bound] = (
-                value if alias.asname else walk.nodes.add("import", "sglang", "")
+                value if alias.asname else walk.nodes.add(Import("sglang", ""))
             )
         elif is_own(walk, alias.name):
             target = alias.name if alias.asname else top
-            walk.scope.names[alias.asname or top] = walk.nodes.add("own", target, "")
+            walk.scope.names[alias.asname or top] = walk.nodes.add(PluginName(target, ""))
         else:
             walk.scope.names[alias.asname or top] = foreign(walk, alias.name, "")
         walk.scope.constants.pop(alias.asname or top, None)
@@ -51,8 +60,8 @@ def foreign(walk: Walk, module: str, name: str) -> int:
         "version",
         "get_distribution",
     }:
-        return walk.nodes.add("literal", f"{module}.{name}")
-    return walk.nodes.add("foreign", module, name)
+        return walk.nodes.add(Literal(f"{module}.{name}"))
+    return walk.nodes.add(Foreign(module, name))
 
 
 def is_own(walk: Walk, module: str) -> bool:
@@ -80,19 +89,19 @@ def walk_import_from(walk: Walk, node: ast.ImportFrom) -> None:
         bound = alias.asname or alias.name
         if alias.name == "*":
             if upstream:
-                walk.use(UseKind.IMPORT, walk.nodes.add("import", module, ""), node)
+                walk.use(UseKind.IMPORT, walk.nodes.add(Import(module, "")), node)
                 walk.file.stars.append(":" + module)
             elif own:
                 walk.file.stars.append(module)
             continue
         if upstream:
-            value = walk.nodes.add("import", module, alias.name)
+            value = walk.nodes.add(Import(module, alias.name))
             place = alias if hasattr(alias, "lineno") else node
             walk.use(UseKind.IMPORT, value, place)
             if version_comparisons.version_import(walk, module, alias.name):
-                value = walk.nodes.add("version")
+                value = walk.nodes.add(SglangVersion())
         elif own:
-            value = walk.nodes.add("own", module, alias.name)
+            value = walk.nodes.add(PluginName(module, alias.name))
         else:
             value = foreign(walk, module, alias.name)
         walk.bind(bound, value)
@@ -149,7 +158,7 @@ def define(walk: Walk, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str)
     record.stub = len(body) == 1 and isinstance(body[0], ast.Raise)
     if node.returns is not None:
         record.annotation = string_constants.annotation(walk, node.returns)
-    value = walk.nodes.add("ownfunc", index)
+    value = walk.nodes.add(LocalFunction(index))
     for decorator, _ in hooks:
         if patches.hook(walk, decorator, value, decorator=True):
             record.wrapped = False
@@ -208,25 +217,16 @@ def signature(
         if number in (2, 4):
             scope.names[arg.arg] = UNKNOWN
         else:
-            scope.names[arg.arg] = walk.nodes.add("param", index, position)
+            scope.names[arg.arg] = walk.nodes.add(Param(index, position))
     if owner and record.parameters and kind != "static":
         first = record.parameters[0].name
         if record.parameters[0].kind <= 1:
-            special = (
-                "ownclass"
-                if kind == "class"
-                or name
-                in {
-                    "__new__",
-                    "__init_subclass__",
-                    "__class_getitem__",
-                }
-                else "self"
-            )
-            scope.names[first] = walk.nodes.add(special, owner)
+            of_class = kind == "class" or name in _OF_CLASSES
+            bound = LocalClass(owner) if of_class else Self(owner)
+            scope.names[first] = walk.nodes.add(bound)
             note = record.parameters[0].annotation
             selves = walk.file.classes[owner].selves if owner in walk.file.classes else []
-            if note and special == "self" and note not in selves:
+            if note and not of_class and note not in selves:
                 selves.append(note)
     walk.pending.append((scope, walk.guard, node, index))
     return index
@@ -276,7 +276,7 @@ def walk_class(walk: Walk, node: ast.ClassDef) -> None:
         for name, values in walk.file.classes[qual].attributes.items():
             record.attributes.setdefault(name, []).extend(values)
     walk.file.classes[qual] = record
-    value = walk.nodes.add("ownclass", qual)
+    value = walk.nodes.add(LocalClass(qual))
     walk.scope.names[node.name] = value
     walk.scope.constants.pop(node.name, None)
     outer = walk.scope
@@ -352,8 +352,9 @@ class _ClassScope:
                             values.append(value)
                         record.lines.setdefault(name, statement.lineno)
                         flow.defined.add(name)
-                        if flow.nodes.op(value) == "ownfunc":
-                            record.methods.setdefault(name, int(flow.nodes.table[value][1]))
+                        held = flow.nodes.table[value]
+                        if type(held) is LocalFunction:
+                            record.methods.setdefault(name, held.function)
 
     def method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         flow, record = self.flow, self.record
@@ -365,7 +366,9 @@ class _ClassScope:
             record.abstract = True
         if node.name in ("__getattr__", "__getattribute__"):
             record.open = True
-        index = int(flow.nodes.table[value][1])
+        function = flow.nodes.table[value]
+        assert type(function) is LocalFunction
+        index = function.function
         if flow.file.functions[index].kind == "overload" and node.name in record.methods:
             return
         record.methods[node.name] = index

@@ -6,11 +6,29 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sglang_contracts.plugin.ir.nodes import Literal
-from sglang_contracts.plugin.ir.records import (
+from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
-    UseKind,
+    Attr,
+    DictOf,
+    Dotted,
+    Foreign,
+    Has,
+    Import,
+    Item,
+    Known,
+    ListOf,
+    Literal,
+    LocalFunction,
+    Not,
+    ParametersOf,
+    Registered,
+    Select,
+    SglangVersion,
+    Slice,
+    TupleOf,
+    Unpack,
 )
+from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
 from sglang_contracts.plugin.walk import callbacks as handed
 from sglang_contracts.plugin.walk import (
@@ -48,7 +66,7 @@ def name_value(walk: Walk, node: ast.Name) -> int:
         return UNKNOWN
     stars = [module for module in walk.file.stars if module.startswith(":")]
     if len(stars) == 1 and len(walk.file.stars) == 1:
-        found = walk.nodes.add("import", stars[0][1:], node.id)
+        found = walk.nodes.add(Import(stars[0][1:], node.id))
         walk.use(UseKind.IMPORT, found, node)
         return found
     return UNKNOWN
@@ -65,7 +83,7 @@ def constant_value(walk: Walk, node: ast.Constant) -> int:
         if 1 < len(value) <= 80 and not walk.quiet:
             walk.strings.add(value)
         if DOTTED.match(value) and id(node) not in walk.docs:
-            walk.use(UseKind.DOTTED, walk.nodes.add("dotted", value), node)
+            walk.use(UseKind.DOTTED, walk.nodes.add(Dotted(value)), node)
         return walk.nodes.literal("str")
     if isinstance(value, int):
         return walk.nodes.literal("int")
@@ -81,7 +99,7 @@ def joined_str_value(walk: Walk, node: ast.JoinedStr) -> int:
                 walk.spelled(node, value, "format" if part.conversion < 0 else "text")
     for text in string_constants.texts(walk, node):
         if DOTTED.match(text):
-            walk.use(UseKind.DOTTED, walk.nodes.add("dotted", text), node)
+            walk.use(UseKind.DOTTED, walk.nodes.add(Dotted(text)), node)
     return walk.nodes.literal("str")
 
 
@@ -97,24 +115,24 @@ def attribute_value(walk: Walk, node: ast.Attribute) -> int:
         narrowed = walk.scope.narrowed[key]
         base = walk.expr(node.value)
         if base:
-            walk.use(UseKind.READ, walk.nodes.add("attr", base, node.attr), node)
+            walk.use(UseKind.READ, walk.nodes.add(Attr(base, node.attr)), node)
         return narrowed
     base = walk.expr(node.value)
     if base == UNKNOWN:
         name = guards.last_name(node.value)
         if not name or name in BUILTINS or name in ("self", "cls"):
             return UNKNOWN
-        base = walk.nodes.add("known", name)
-    op = walk.nodes.op(base)
-    if op == "foreign":
-        return walk.nodes.add("foreign", walk.nodes.table[base][1], node.attr)
-    if op == "parameters-of":
+        base = walk.nodes.add(Known(name))
+    held = walk.nodes.table[base]
+    if type(held) is Foreign:
+        return walk.nodes.add(Foreign(held.module, node.attr))
+    if type(held) is ParametersOf:
         return base
     if version_comparisons.is_version(walk, base):
-        return walk.nodes.add("attr", base, node.attr)
+        return walk.nodes.add(Attr(base, node.attr))
     if version_comparisons.version_attribute(walk, base, node.attr):
-        return walk.nodes.add("version")
-    value = walk.nodes.add("attr", base, node.attr)
+        return walk.nodes.add(SglangVersion())
+    value = walk.nodes.add(Attr(base, node.attr))
     walk.use(UseKind.READ, value, node)
     return value
 
@@ -158,15 +176,15 @@ def subscript_value(walk: Walk, node: ast.Subscript) -> int:
     if len(texts) == 1 and texts[0] != "*":
         walk.use(UseKind.ITEM, base, node, name=texts[0])
         if walk.nodes.table[base] == Literal("sys.modules") and DOTTED.match(texts[0]):
-            return walk.nodes.add("dotted", texts[0])
-        return walk.nodes.add("item", base, texts[0])
+            return walk.nodes.add(Dotted(texts[0]))
+        return walk.nodes.add(Item(base, texts[0]))
     if isinstance(node.slice, ast.Slice):
         return sliced(walk, base, node.slice)
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
         if isinstance(node.ctx, ast.Load):
             walk.needs(node, base, "index")
-        return walk.nodes.add("unpack", base, int(node.slice.value), -1)
-    return walk.nodes.add("item", base, None)
+        return walk.nodes.add(Unpack(base, int(node.slice.value), -1))
+    return walk.nodes.add(Item(base, None))
 
 
 def by_parameter_key(walk: Walk, node: ast.Subscript, base: int) -> None:
@@ -174,7 +192,7 @@ def by_parameter_key(walk: Walk, node: ast.Subscript, base: int) -> None:
     key = node.slice
     if not isinstance(key, ast.Name) or key.id in walk.looked_for():
         return
-    if isinstance(node.ctx, ast.Load) and walk.nodes.op(base) in ("import", "attr"):
+    if isinstance(node.ctx, ast.Load) and isinstance(walk.nodes.table[base], (Import, Attr)):
         handed.named_by_parameter(walk, key, base, UseKind.ITEM)
 
 
@@ -182,7 +200,7 @@ def items(walk: Walk, node: ast.Subscript, base: int, keys: Sequence[str]) -> No
     """A table read by each of several keys, those aside that are asked for one by one."""
     for key in keys:
         guard = walk.guard
-        there = walk.nodes.add("registered", base, key)
+        there = walk.nodes.add(Registered(base, key))
         if asked_for(walk, there):
             guard = walk.where(guard, kind="if", condition=there, line=node.lineno)
         with walk.under(guard):
@@ -191,16 +209,15 @@ def items(walk: Walk, node: ast.Subscript, base: int, keys: Sequence[str]) -> No
 
 def sliced(walk: Walk, base: int, cut: ast.Slice) -> int:
     """A part of a sequence, by constant bounds where it matters which."""
-    bounds = [
-        each.value if isinstance(each, ast.Constant) else None for each in (cut.lower, cut.upper)
-    ]
-    given = [each for each in (cut.lower, cut.upper) if each is not None]
-    if cut.step is None and all(
-        isinstance(each, ast.Constant) and (each.value is None or type(each.value) is int)
-        for each in given
-    ):
-        return walk.nodes.add("slice", base, *bounds)
-    return base
+    bounds: list[int | None] = []
+    for each in (cut.lower, cut.upper):
+        if each is None:
+            bounds.append(None)
+        elif isinstance(each, ast.Constant) and (each.value is None or type(each.value) is int):
+            bounds.append(each.value)
+        else:
+            return base
+    return base if cut.step is not None else walk.nodes.add(Slice(base, bounds[0], bounds[1]))
 
 
 def if_exp_value(walk: Walk, node: ast.IfExp) -> int:
@@ -226,7 +243,7 @@ def if_exp_value(walk: Walk, node: ast.IfExp) -> int:
         with walk.under(no):
             other = walk.expr(node.orelse)
         walk.scope.names, walk.state = saved, state
-        return walk.nodes.add("select", condition, one, other)
+        return walk.nodes.add(Select(condition, one, other))
     saved = dict(walk.scope.names)
     narrowed = dict(walk.scope.narrowed)
     conditions.narrow(walk, node.test, True)
@@ -273,8 +290,8 @@ def bool_op_value(walk: Walk, node: ast.BoolOp) -> int:
 
 def answers(walk: Walk, value: int) -> bool:
     """Whether a value is an answer about the release, or a plain yes or no."""
-    op, *rest = walk.nodes.table[value]
-    return op in ANSWERS or (op == "literal" and rest[0] in ("true", "false"))
+    held = walk.nodes.table[value]
+    return type(held) in ANSWERS or (type(held) is Literal and held.kind in ("true", "false"))
 
 
 def unary_op_value(walk: Walk, node: ast.UnaryOp) -> int:
@@ -283,7 +300,7 @@ def unary_op_value(walk: Walk, node: ast.UnaryOp) -> int:
     if isinstance(node.op, ast.Not):
         condition = conditions.condition(walk, node)
         return condition or walk.nodes.literal("bool")
-    return value if value and walk.nodes.op(value) == "literal" else UNKNOWN
+    return value if value and type(walk.nodes.table[value]) is Literal else UNKNOWN
 
 
 def bin_op_value(walk: Walk, node: ast.BinOp) -> int:
@@ -302,13 +319,13 @@ def bin_op_value(walk: Walk, node: ast.BinOp) -> int:
 
 def is_list(walk: Walk, value: int) -> bool:
     """Whether a value is evidently a list of the plugin's own: ``[a]``, ``list(x)``."""
-    return walk.nodes.op(value) == "list" or walk.nodes.table[value] == Literal("list")
+    return type(walk.nodes.table[value]) is ListOf or walk.nodes.table[value] == Literal("list")
 
 
 def needs_number(walk: Walk, node: ast.expr, values: Sequence[int]) -> None:
     """Fields that something is done with which a number takes, and nothing does not."""
     for value in values:
-        if walk.nodes.op(value) == "attr":
+        if type(walk.nodes.table[value]) is Attr:
             walk.use(UseKind.NEED, value, node, name="number")
 
 
@@ -329,10 +346,10 @@ def compare_value(walk: Walk, node: ast.Compare) -> int:
 def asked(walk: Walk, condition: int, node: ast.Compare) -> None:
     """``"name" in dir(x)`` asks, as ``hasattr`` does."""
     held = walk.nodes.table[condition]
-    if held[0] == "not":
-        held = walk.nodes.table[held[1]]
-    if held[0] == "has" and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-        walk.use(UseKind.PROBE, walk.nodes.add("attr", *held[1:]), node, name="has")
+    if type(held) is Not:
+        held = walk.nodes.table[held.condition]
+    if type(held) is Has and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        walk.use(UseKind.PROBE, walk.nodes.add(Attr(held.base, held.name)), node, name="has")
 
 
 def tuple_value(walk: Walk, node: ast.Tuple) -> int:
@@ -342,14 +359,14 @@ def tuple_value(walk: Walk, node: ast.Tuple) -> int:
     version = len(numbers) == len(node.elts) <= LONGEST
     if version and all(type(each) is int for each in numbers):
         return operands.operand(walk, node)
-    return walk.nodes.add("tuple", *elements(walk, node))
+    return walk.nodes.add(TupleOf(tuple(elements(walk, node))))
 
 
 def list_value(walk: Walk, node: ast.List) -> int:
     """The value of an ``ast.List``."""
     pairs(walk, node)
     values = elements(walk, node)
-    return walk.nodes.add("list", UNKNOWN if UNKNOWN in values else walk.nodes.union(values))
+    return walk.nodes.add(ListOf(UNKNOWN if UNKNOWN in values else walk.nodes.union(values)))
 
 
 def elements(walk: Walk, node: ast.List | ast.Set | ast.Tuple) -> list[int]:
@@ -392,7 +409,7 @@ def pairs(walk: Walk, node: ast.Tuple | ast.List) -> None:
         and IDENTIFIER.match(other)
         and not other.startswith("sglang")
     ):
-        walk.use(UseKind.DOTTED, walk.nodes.add("dotted", f"{one}:{other}"), second)
+        walk.use(UseKind.DOTTED, walk.nodes.add(Dotted(f"{one}:{other}")), second)
 
 
 def dict_value(walk: Walk, node: ast.Dict) -> int:
@@ -412,12 +429,12 @@ def dict_value(walk: Walk, node: ast.Dict) -> int:
                     ):
                         walk.use(
                             UseKind.DOTTED,
-                            walk.nodes.add("dotted", f"{texts[0]}:{inner.value}"),
+                            walk.nodes.add(Dotted(f"{texts[0]}:{inner.value}")),
                             inner,
                         )
         values.append(walk.expr(value))
     del before
-    return walk.nodes.add("dict", UNKNOWN if UNKNOWN in values else walk.nodes.union(values))
+    return walk.nodes.add(DictOf(UNKNOWN if UNKNOWN in values else walk.nodes.union(values)))
 
 
 def lambda_value(walk: Walk, node: ast.Lambda) -> int:
@@ -427,7 +444,7 @@ def lambda_value(walk: Walk, node: ast.Lambda) -> int:
         index = walk.lambdas[id(node)] = definitions.signature(
             walk, node, node.args, "<lambda>", "", ""
         )
-    return walk.nodes.add("ownfunc", index)
+    return walk.nodes.add(LocalFunction(index))
 
 
 def yield_value(walk: Walk, node: ast.Yield) -> int:

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, UseKind
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    Attr,
+    Call,
+    Dotted,
+    Import,
+    LocalClass,
+    LocalFunction,
+    Partial,
+    PluginName,
+    Select,
+    Tried,
+    Wrapped,
+)
+from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import string_constants
 from sglang_contracts.plugin.walk.scope import DOTTED, IDENTIFIER
 from sglang_contracts.plugin.walk.state import Walk
 
 _HOOK_KINDS = frozenset({"replace", "around", "before", "after"})
+
+_CALLABLE = frozenset(
+    {LocalFunction, LocalClass, PluginName, Call, Partial, Attr, Wrapped, Import, Tried, Select}
+)
+"""Operations that may give a function or class of the plugin."""
 
 
 def registering(walk: Walk, node: ast.Call, callee: int) -> None:
@@ -54,7 +73,7 @@ def hook(walk: Walk, node: ast.Call, own: int, decorator: bool) -> bool:
     if not kind and ("hook" in name.lower() or name == "register"):
         kind = "after"
     for target in targets:
-        value = walk.nodes.add("dotted", target)
+        value = walk.nodes.add(Dotted(target))
         where: ast.AST = node.args[0] if node.args else node
         if not functions:
             walk.use(UseKind.HOOK, value, where, name=kind)
@@ -67,18 +86,7 @@ def hook(walk: Walk, node: ast.Call, own: int, decorator: bool) -> bool:
 
 def callable_value(walk: Walk, value: int) -> bool:
     """Whether a value may be a function or class of the plugin."""
-    return walk.nodes.op(value) in {
-        "ownfunc",
-        "ownclass",
-        "own",
-        "call",
-        "partial",
-        "attr",
-        "wrapped",
-        "import",
-        "tried",
-        "select",
-    }
+    return type(walk.nodes.table[value]) in _CALLABLE
 
 
 def patch_call(walk: Walk, node: ast.Call, form: int) -> None:
@@ -92,5 +100,5 @@ def patch_call(walk: Walk, node: ast.Call, form: int) -> None:
         if name == "*" or not IDENTIFIER.match(name):
             continue
         value = record.positional[2] if len(record.positional) > 2 else UNKNOWN
-        target = walk.nodes.add("attr", record.positional[0], name)
+        target = walk.nodes.add(Attr(record.positional[0], name))
         walk.use(UseKind.WRITE, target, node, value=value)

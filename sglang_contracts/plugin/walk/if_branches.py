@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, Chain, UseKind
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Instance, Not, Registered, Select
+from sglang_contracts.plugin.ir.records import Chain, UseKind
 from sglang_contracts.plugin.walk import conditions, version_comparisons
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.scope import dotted_name
@@ -131,7 +132,7 @@ def walk_if(walk: Walk, node: ast.If) -> None:
         if one == two:
             joined[name] = one
         elif known and not (two == UNKNOWN and name not in other and name not in before):
-            joined[name] = walk.nodes.add("select", condition, one, two)
+            joined[name] = walk.nodes.add(Select(condition, one, two))
         else:
             joined[name] = walk.both(one, two)
             if name not in other and name not in before:
@@ -170,10 +171,10 @@ def walk_assert(walk: Walk, node: ast.Assert) -> None:
     walk.expr(node.test)
     conditions.narrow(walk, node.test, True)
     asked, kind = walk.nodes.table[condition], UseKind.ITEM
-    if asked[0] == "not":
-        asked, kind = walk.nodes.table[asked[1]], UseKind.REGISTER
-    if asked[0] == "registered":  # it fails where a table lacks the key, or has it already
-        walk.use(kind, asked[1], node, name=asked[2], count=1)
+    if type(asked) is Not:
+        asked, kind = walk.nodes.table[asked.condition], UseKind.REGISTER
+    if type(asked) is Registered:  # it fails where a table lacks the key, or has it already
+        walk.use(kind, asked.table, node, name=asked.key, count=1)
     if condition:  # what follows runs only where it holds
         walk.guard = walk.where(walk.guard, kind="if", condition=condition, line=node.lineno)
 
@@ -206,7 +207,7 @@ def walk_match(walk: Walk, node: ast.Match) -> None:
             made = walk.expr(pattern.cls)
             if made:
                 walk.moved()
-                walk.scope.names[node.subject.id] = walk.nodes.add("instance", made)
+                walk.scope.names[node.subject.id] = walk.nodes.add(Instance(made))
         for part in ast.walk(case.pattern):
             name = getattr(part, "name", None)
             if isinstance(name, str):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.records import UNKNOWN
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Iter
 from sglang_contracts.plugin.walk import assignments, string_constants
 from sglang_contracts.plugin.walk.state import Walk
 
 
 def loop_over(walk: Walk, target: ast.expr, iterable: ast.expr, value: int) -> None:
     """Bind a loop's target to the elements of what it runs over."""
-    element = walk.nodes.add("iter", value) if value != UNKNOWN else UNKNOWN
+    element = walk.nodes.add(Iter(value)) if value != UNKNOWN else UNKNOWN
     walk.needs(iterable, value, "series")
     items = string_constants.display(walk, iterable)
     call = iterable.func if isinstance(iterable, ast.Call) else None

@@ -11,7 +11,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, File, UseKind
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Param
+from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.plugin.walk import definitions
 from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
 from sglang_contracts.plugin.walk.scope import IDENTIFIER
@@ -72,16 +73,16 @@ def through(walk: Walk, call: OwnCall) -> None:
                 walk.use(each.kind, base, call.where, name=text)
             elif IDENTIFIER.match(text):
                 kind = "get" if each.kind is UseKind.PROBE else ""
-                attribute = walk.nodes.add("attr", base, text)
+                attribute = walk.nodes.add(Attr(base, text))
                 walk.use(each.kind, attribute, call.where, name=kind, value=value)
 
 
 def given(walk: Walk, call: OwnCall, node: int) -> int:
     """A value in a helper; of a parameter, what the call gives."""
     held = walk.nodes.table[node]
-    if held[0] != "param" or held[1] != call.function:
+    if type(held) is not Param or held.function != call.function:
         return node
-    form, position = walk.file.forms[call.form], int(held[2])
+    form, position = walk.file.forms[call.form], held.position
     if position < len(form.positional):
         return form.positional[position]
     parameter = walk.file.functions[call.function].parameters[position]

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.records import UNKNOWN
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    Attr,
+    Dotted,
+    Found,
+    Has,
+    Import,
+    Known,
+    NamesOf,
+    Or,
+    ParametersOf,
+    Registered,
+    Takes,
+)
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import string_constants
 from sglang_contracts.plugin.walk.scope import BUILTINS, DOTTED
@@ -38,15 +51,18 @@ def member_of(walk: Walk, name: ast.expr, container: ast.expr) -> int:
     if "*" in texts:
         return UNKNOWN
     names = listing(walk, container)
-    if names:
-        op, base = walk.nodes.table[names]
-        kind = "has" if op == "names-of" else "takes"
+    held = walk.nodes.table[names]
+    asked: list[int]
+    if type(held) is NamesOf:
+        asked = [walk.nodes.add(Has(held.base, text)) for text in texts]
+    elif type(held) is ParametersOf:
+        asked = [walk.nodes.add(Takes(held.function, text)) for text in texts]
     else:
-        kind, base = "registered", walk.expr(container)
-        if walk.nodes.op(base) not in ("import", "attr"):
+        base = walk.expr(container)
+        if not isinstance(walk.nodes.table[base], (Import, Attr)):
             return UNKNOWN
-    asked = [walk.nodes.add(kind, base, text) for text in texts]
-    return asked[0] if len(asked) == 1 else walk.nodes.add("or", *asked)
+        asked = [walk.nodes.add(Registered(base, text)) for text in texts]
+    return asked[0] if len(asked) == 1 else walk.nodes.add(Or(tuple(asked)))
 
 
 def listed(walk: Walk, node: ast.expr) -> int:
@@ -64,14 +80,14 @@ def listing(walk: Walk, node: ast.expr, depth: int = 0) -> int:
             value = walk.expr(node)
             return value if value and is_listing(walk, value) else UNKNOWN
         case ast.Attribute(value=inner, attr=attr) if attr in _TABLES:
-            return _of(walk, "names-of", subject(walk, inner))
+            return _of(walk, NamesOf, subject(walk, inner))
         case ast.Attribute(value=inner, attr=attr) if attr in _PARAMETERS:
             if attr == "co_varnames" and isinstance(inner, ast.Attribute):
-                return _of(walk, "parameters-of", walk.expr(inner.value))
+                return _of(walk, ParametersOf, walk.expr(inner.value))
             if isinstance(inner, ast.Call):
                 return _signature(walk, inner)
             held = walk.expr(inner)
-            return held if held and walk.nodes.op(held) == "parameters-of" else UNKNOWN
+            return held if held and type(walk.nodes.table[held]) is ParametersOf else UNKNOWN
         case ast.Call(func=ast.Attribute(value=inner, attr="keys")):
             return listing(walk, inner, depth + 1)
         case ast.Call(func=func, args=[first, *_]):
@@ -79,7 +95,7 @@ def listing(walk: Walk, node: ast.expr, depth: int = 0) -> int:
             if name in _COPIES and isinstance(func, ast.Name):
                 return listing(walk, first, depth + 1)
             if name in _LISTING:
-                return _of(walk, "names-of", subject(walk, first))
+                return _of(walk, NamesOf, subject(walk, first))
             return _signature(walk, node)
         case (
             ast.SetComp(elt=element, generators=[only])
@@ -94,17 +110,17 @@ def listing(walk: Walk, node: ast.expr, depth: int = 0) -> int:
             if same and element.id == only.target.id and not only.ifs:  # type: ignore[attr-defined]
                 listed = listing(walk, only.iter, depth + 1)
                 # [member.name for member in AnEnum]
-                return listed or (_of(walk, "names-of", subject(walk, only.iter)) if named else 0)
+                return listed or (_of(walk, NamesOf, subject(walk, only.iter)) if named else 0)
     return UNKNOWN
 
 
 def is_listing(walk: Walk, node: int) -> bool:
     """Whether a node is a list of names."""
-    return walk.nodes.op(node) in ("names-of", "parameters-of")
+    return isinstance(walk.nodes.table[node], (NamesOf, ParametersOf))
 
 
-def _of(walk: Walk, kind: str, base: int) -> int:
-    return walk.nodes.add(kind, base) if base else UNKNOWN
+def _of(walk: Walk, kind: type[NamesOf] | type[ParametersOf], base: int) -> int:
+    return walk.nodes.add(kind(base)) if base else UNKNOWN
 
 
 def _signature(walk: Walk, node: ast.expr) -> int:
@@ -113,7 +129,7 @@ def _signature(walk: Walk, node: ast.expr) -> int:
         return UNKNOWN
     if guards.last_name(node.func) not in _SIGNATURES:
         return UNKNOWN
-    return _of(walk, "parameters-of", walk.expr(node.args[0]))
+    return _of(walk, ParametersOf, walk.expr(node.args[0]))
 
 
 def module_there(walk: Walk, test: ast.expr) -> int:
@@ -123,7 +139,7 @@ def module_there(walk: Walk, test: ast.expr) -> int:
     texts = string_constants.texts(walk, test.args[0]) if test.args else []
     if len(texts) != 1 or not DOTTED.match(texts[0]):
         return UNKNOWN
-    return walk.nodes.add("found", walk.nodes.add("dotted", texts[0]))
+    return walk.nodes.add(Found(walk.nodes.add(Dotted(texts[0]))))
 
 
 def subject(walk: Walk, node: ast.expr) -> int:
@@ -131,5 +147,5 @@ def subject(walk: Walk, node: ast.expr) -> int:
     base = walk.expr(node)
     name = guards.last_name(node)
     if base == UNKNOWN and name and name not in BUILTINS and name not in ("self", "cls"):
-        return walk.nodes.add("known", name)
+        return walk.nodes.add(Known(name))
     return base

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.records import UNKNOWN
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Number, Param, Text, TupleOf
 from sglang_contracts.plugin.walk.state import Walk
 
 LONGEST = 8
@@ -19,11 +19,11 @@ def operand(walk: Walk, node: ast.expr) -> int:
         case ast.Constant(value=bool() | None):
             return walk.expr(node)
         case ast.Constant(value=str(text)):
-            return walk.nodes.add("text", text)
+            return walk.nodes.add(Text(text))
         case ast.Constant(value=int(number)):
-            return walk.nodes.add("number", number)
+            return walk.nodes.add(Number(number))
         case ast.Tuple(elts=elements) | ast.List(elts=elements) if len(elements) <= LONGEST:
-            return walk.nodes.add("tuple", *[operand(walk, each) for each in elements])
+            return walk.nodes.add(TupleOf(tuple(operand(walk, each) for each in elements)))
         case ast.Name(id=name):
             held = walk.scope.constant(name)
             if isinstance(held, (ast.Constant, ast.Tuple, ast.List)):
@@ -38,7 +38,7 @@ def star(walk: Walk, name: str) -> int:
     if function >= 0:
         for position, each in enumerate(walk.file.functions[function].parameters):
             if each.name == name and each.kind == 2:
-                return walk.nodes.add("param", function, position)
+                return walk.nodes.add(Param(function, position))
     return UNKNOWN
 
 

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from sglang_contracts.plugin.ir.node_table import Nodes
-from sglang_contracts.plugin.ir.records import UNKNOWN, File, Guard, Use, UseKind
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Call, Item, Iter, Literal, OneOf, Unpack
+from sglang_contracts.plugin.ir.records import File, Guard, Use, UseKind
 from sglang_contracts.plugin.walk.scope import Scope
 
 _MEMBER = re.compile(r"([A-Z]\w*)\.[A-Z][A-Z0-9_]*\Z")
 """What the text of an enum's member is by default: ``Color.RED``."""
 
-_STATED = frozenset({"attr", "call", "item", "iter", "union", "unpack"})
+_STATED = frozenset({Attr, Call, Item, Iter, OneOf, Unpack})
 """Operations whose value upstream may say the kind of."""
 
 
@@ -149,18 +150,20 @@ class Walk:
 
     def needs(self, where: ast.AST, value: int, need: str) -> None:
         """Something is done with a value that upstream may say the kind of."""
-        if self.nodes.op(value) in _STATED:
+        if type(self.nodes.table[value]) in _STATED:
             self.use(UseKind.NEED, value, where, name=need)
 
     def keyed(self, where: ast.AST, key: int, table: int) -> None:
         """An element of a series looks something up in what may be a mapping."""
         held = self.nodes.table[key]
-        if held[0] == "iter" and table != UNKNOWN and self.nodes.op(held[1]) in _STATED:
-            self.use(UseKind.NEED, held[1], where, name="hashed", value=table)
+        if type(held) is not Iter or table == UNKNOWN:
+            return
+        if type(self.nodes.table[held.base]) in _STATED:
+            self.use(UseKind.NEED, held.base, where, name="hashed", value=table)
 
     def spelled(self, where: ast.AST, value: int, need: str) -> None:
         """The text of a value, in a file that spells such a text itself: ``"Color.RED"``."""
-        if value != UNKNOWN and self.nodes.op(value) != "literal" and self.spells():
+        if value != UNKNOWN and type(self.nodes.table[value]) is not Literal and self.spells():
             self.use(UseKind.NEED, value, where, name=need)
 
     def spells(self) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.records import (
-    UNKNOWN,
-)
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, DictOf, Instance, ListOf, TupleOf
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.scope import LITERALS
 from sglang_contracts.plugin.walk.state import Walk
@@ -176,13 +174,13 @@ def _annotation(walk: Walk, node: ast.expr) -> int:
                 chosen = arguments[-1] if name == "Coroutine" else arguments[0]
                 return _annotation(walk, chosen)
             if name in _ELEMENTS:
-                return walk.nodes.add("list", _annotation(walk, arguments[0]))
+                return walk.nodes.add(ListOf(_annotation(walk, arguments[0])))
             if name in MAPPINGS and len(arguments) == 2:
-                return walk.nodes.add("dict", _annotation(walk, arguments[1]))
+                return walk.nodes.add(DictOf(_annotation(walk, arguments[1])))
             if name in ("Tuple", "tuple"):
                 if len(arguments) == 2 and isinstance(arguments[1], ast.Constant):
-                    return walk.nodes.add("list", _annotation(walk, arguments[0]))
-                return walk.nodes.add("tuple", *[_annotation(walk, each) for each in arguments])
+                    return walk.nodes.add(ListOf(_annotation(walk, arguments[0])))
+                return walk.nodes.add(TupleOf(tuple(_annotation(walk, each) for each in arguments)))
             if name in ("Literal", "Callable"):
                 return UNKNOWN
             return _annotation(walk, value)
@@ -196,7 +194,7 @@ def _annotation(walk: Walk, node: ast.expr) -> int:
             return stands_for(walk, name, walk.scope.variable(name))
         case ast.Name() | ast.Attribute():
             found = walk.expr(node)
-            return walk.nodes.add("instance", found) if found else UNKNOWN
+            return walk.nodes.add(Instance(found)) if found else UNKNOWN
         case _:
             return UNKNOWN
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.records import UNKNOWN, Attempt
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Enter, Tried, Went
+from sglang_contracts.plugin.ir.records import Attempt
 from sglang_contracts.plugin.walk import assignments
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.state import Walk
@@ -23,7 +24,7 @@ def walk_with(walk: Walk, node: ast.With | ast.AsyncWith) -> None:
             for arg in item.context_expr.args:
                 suppressed += guards.caught(arg)
         if item.optional_vars is not None:
-            entered = walk.nodes.add("enter", value) if value != UNKNOWN else UNKNOWN
+            entered = walk.nodes.add(Enter(value)) if value != UNKNOWN else UNKNOWN
             assignments.assign(walk, item.optional_vars, entered, None)
     if suppressed:
         attempt = keep_attempt(walk, Attempt(node.lineno, suppressed))
@@ -68,7 +69,7 @@ def walk_try(walk: Walk, node: ast.Try) -> None:
     with walk.under(guard):
         walk.block(node.body)
     went = walk.where(
-        walk.guard, kind="if", condition=walk.nodes.add("went", index), line=node.lineno
+        walk.guard, kind="if", condition=walk.nodes.add(Went(index)), line=node.lineno
     )
     with walk.under(went):
         walk.block(node.orelse)
@@ -95,7 +96,7 @@ def walk_try(walk: Walk, node: ast.Try) -> None:
         for name in sorted(set(after) | set(outcome)):
             one, other = after.get(name, UNKNOWN), outcome.get(name, UNKNOWN)
             if one != other:
-                joined[name] = walk.nodes.add("tried", index, one, other)
+                joined[name] = walk.nodes.add(Tried(index, one, other))
     walk.scope.names = joined
     walk.block(node.finalbody)
     if leaves and not guards.leaves(node.body):
@@ -105,7 +106,7 @@ def walk_try(walk: Walk, node: ast.Try) -> None:
         walk.guard = walk.where(
             walk.guard,
             kind="if",
-            condition=walk.nodes.add("went", index),
+            condition=walk.nodes.add(Went(index)),
             positive=False,
             line=node.lineno,
         )

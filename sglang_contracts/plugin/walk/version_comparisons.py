@@ -10,7 +10,41 @@ from __future__ import annotations
 import ast
 import re
 
-from sglang_contracts.plugin.ir.records import UNKNOWN
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    And,
+    Attr,
+    Call,
+    Compare,
+    Foreign,
+    Import,
+    Item,
+    Literal,
+    LocalClass,
+    LocalFunction,
+    Node,
+    Not,
+    Number,
+    OneOf,
+    Or,
+    Param,
+    ParsedInt,
+    ParsedSpecifier,
+    ParsedVersion,
+    PluginName,
+    Probe,
+    Select,
+    Self,
+    SglangVersion,
+    Slice,
+    Text,
+    Tried,
+    Truth,
+    TupleOf,
+    Unknown,
+    Unpack,
+    VersionNumbers,
+)
 from sglang_contracts.plugin.walk import call_arguments, operands, string_constants
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.scope import LITERALS
@@ -26,11 +60,13 @@ _SPECIFIERS = frozenset({"SpecifierSet", "Specifier"})
 _PACKAGING = frozenset({"packaging.version", "packaging.specifiers", "pkg_resources"})
 _METADATA = frozenset(
     {
-        "literal importlib.metadata.version",
-        "literal importlib_metadata.version",
-        "literal pkg_resources.get_distribution",
+        "importlib.metadata.version",
+        "importlib_metadata.version",
+        "pkg_resources.get_distribution",
     }
 )
+_FURTHEST = 8
+"""Steps that are followed from a value to the version it is made of."""
 _SIGNS = {
     ast.Lt: "<",
     ast.LtE: "<=",
@@ -41,59 +77,78 @@ _SIGNS = {
     ast.In: "in",
     ast.NotIn: "not in",
 }
-_STEPS = frozenset(
-    {"parse", "specifier", "ints", "int", "attr", "call", "slice", "unpack", "item", "probe"}
-)
-"""Operations whose value is made of their first argument's."""
+
+
+def _source(held: Node) -> int:
+    """What a value is made of in one step; 0 for one that is made of nothing, or of several."""
+    if isinstance(held, (Attr, Slice, Unpack, Item)):
+        return held.base
+    if isinstance(held, (ParsedVersion, ParsedSpecifier, VersionNumbers, ParsedInt)):
+        return held.text
+    if type(held) is Call:
+        return held.callee
+    return held.value if type(held) is Probe else UNKNOWN
 
 
 def is_version(walk: Walk, index: int, depth: int = 0) -> bool:
     """Whether a value is made of SGLang's version."""
-    op, *rest = walk.nodes.table[index]
-    if op in ("version", "specifier"):
+    held = walk.nodes.table[index]
+    if type(held) is SglangVersion or type(held) is ParsedSpecifier:
         return True
-    if depth > 8:
+    if depth > _FURTHEST:
         return False
-    if op in _STEPS:
-        return bool(rest[0]) and is_version(walk, rest[0], depth + 1)
-    if op in ("tuple", "union"):
-        return any(is_version(walk, each, depth + 1) for each in rest)
-    if op in ("select", "tried"):
-        return any(is_version(walk, each, depth + 1) for each in rest[1:] if each)
-    return False
+    source = _source(held)
+    if source:
+        return is_version(walk, source, depth + 1)
+    parts: tuple[int, ...] = ()
+    if type(held) is TupleOf:
+        parts = held.elements
+    elif type(held) is OneOf:
+        parts = held.values
+    elif type(held) is Select:
+        parts = (held.then, held.otherwise)
+    elif type(held) is Tried:
+        parts = (held.body, held.handler)
+    return any(is_version(walk, each, depth + 1) for each in parts if each)
 
 
 def may_be_version(walk: Walk, index: int, depth: int = 0) -> bool:
     """Whether a value that is made elsewhere in the plugin may be one."""
-    op, *rest = walk.nodes.table[index]
-    if op == "own":
+    held = walk.nodes.table[index]
+    if type(held) is PluginName:
         return True
-    if op == "call" and walk.nodes.op(rest[0]) in ("ownfunc", "own"):
+    source = _source(held)
+    if not source:
+        return False
+    inner = walk.nodes.table[source]
+    if type(held) is Call and isinstance(inner, (LocalFunction, PluginName)):
         return True
-    if op in _STEPS and depth < 8 and rest[0]:
-        if op in ("parse", "ints") and walk.nodes.op(rest[0]) == "param":
-            return True
-        if op == "attr" and walk.nodes.op(rest[0]) in ("self", "ownclass"):
-            return True
-        return may_be_version(walk, rest[0], depth + 1)
-    return False
+    if depth >= _FURTHEST:
+        return False
+    if isinstance(held, (ParsedVersion, VersionNumbers)) and type(inner) is Param:
+        return True
+    if type(held) is Attr and isinstance(inner, (Self, LocalClass)):
+        return True
+    return may_be_version(walk, source, depth + 1)
 
 
 def is_threshold(walk: Walk, index: int) -> bool:
     """Whether a value is one that versions are compared with."""
-    op, *rest = walk.nodes.table[index]
-    if op == "text":
-        return bool(_NUMBERED.match(rest[0]))
-    if op == "tuple":
-        return len(rest) > 1 and all(walk.nodes.op(each) == "number" for each in rest)
-    return op in ("parse", "specifier")
+    held = walk.nodes.table[index]
+    if type(held) is Text:
+        return bool(_NUMBERED.match(held.text))
+    if type(held) is TupleOf:
+        return len(held.elements) > 1 and all(
+            type(walk.nodes.table[each]) is Number for each in held.elements
+        )
+    return isinstance(held, (ParsedVersion, ParsedSpecifier))
 
 
 def takes_version(walk: Walk, form: int) -> bool:
     """Whether a call is given a version or something to compare one with."""
     record = walk.file.forms[form]
     values = [*record.positional, *record.keywords.values()]
-    if len(values) > 1 and all(walk.nodes.op(each) == "number" for each in values):
+    if len(values) > 1 and all(type(walk.nodes.table[each]) is Number for each in values):
         return True
     return any(is_threshold(walk, each) or is_version(walk, each) for each in values)
 
@@ -107,10 +162,10 @@ def compare(walk: Walk, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
     if not one or not other:
         return UNKNOWN
     if is_version(walk, one) or is_version(walk, other):
-        return walk.nodes.add("compare", sign, one, other)
+        return walk.nodes.add(Compare(sign, one, other))
     ones, others = may_be_version(walk, one), may_be_version(walk, other)
     if (ones and (others or is_threshold(walk, other))) or (others and is_threshold(walk, one)):
-        return walk.nodes.add("compare", sign, one, other)
+        return walk.nodes.add(Compare(sign, one, other))
     return UNKNOWN
 
 
@@ -121,32 +176,34 @@ def version_call(walk: Walk, node: ast.Call, name: str) -> int:
     with walk.silently():
         held = walk.nodes.table[walk.expr(node.func)]
     reads = name in ("version", "get_distribution", "distribution") or (
-        " ".join(map(str, held[:2])) in _METADATA
+        type(held) is Literal and held.kind in _METADATA
     )
     if reads and string_constants.texts(walk, node.args[0]) == ["sglang"]:
-        return walk.nodes.add("version")
-    if held[0] not in ("unknown", "foreign"):
+        return walk.nodes.add(SglangVersion())
+    if not isinstance(held, (Unknown, Foreign)):
         return UNKNOWN
     if name in ("tuple", "list", "map"):
         return numbers(walk, node)
-    packaging = held[0] == "foreign" and held[1] in _PACKAGING
-    step = ""
-    if name in _SPECIFIERS or (packaging and held[2] in _SPECIFIERS):
-        step = "specifier"
-    elif name in _PARSERS or (packaging and held[2] in _PARSERS):
-        step = "parse"
-    elif name in ("int", "str"):
-        step = "int" if name == "int" else ""
+    if name in ("int", "str"):
         inner = operands.operand(walk, node.args[0])
-        if is_version(walk, inner):
-            return walk.nodes.add("int", inner) if step else inner
-        return UNKNOWN
-    if not step:
+        if not is_version(walk, inner):
+            return UNKNOWN
+        return walk.nodes.add(ParsedInt(inner)) if name == "int" else inner
+    called = held.name if type(held) is Foreign and held.module in _PACKAGING else ""
+    step: type[ParsedSpecifier] | type[ParsedVersion]
+    if name in _SPECIFIERS or called in _SPECIFIERS:
+        step = ParsedSpecifier
+    elif name in _PARSERS or called in _PARSERS:
+        step = ParsedVersion
+    else:
         return UNKNOWN
     inner = operands.operand(walk, node.args[0])
-    op = walk.nodes.op(inner)
-    if op in ("text", "param") or is_version(walk, inner) or may_be_version(walk, inner):
-        return walk.nodes.add(step, inner)
+    if (
+        isinstance(walk.nodes.table[inner], (Text, Param))
+        or is_version(walk, inner)
+        or may_be_version(walk, inner)
+    ):
+        return walk.nodes.add(step(inner))
     return UNKNOWN
 
 
@@ -181,25 +238,32 @@ def _numbers_in(walk: Walk, source: ast.expr) -> int:
             continue
         with walk.silently():
             value = walk.expr(part)
-        if walk.nodes.op(value) == "param" or is_version(walk, value):
-            while walk.nodes.op(value) == "attr":  # ``v.split`` is a method of ``v``
-                inner = walk.nodes.table[value][1]
-                if not is_version(walk, inner) and walk.nodes.op(inner) != "param":
+        held = walk.nodes.table[value]
+        if type(held) is Param or is_version(walk, value):
+            while type(held) is Attr:  # ``v.split`` is a method of ``v``
+                inner = walk.nodes.table[held.base]
+                if not is_version(walk, held.base) and type(inner) is not Param:
                     break
-                value = inner
-            return walk.nodes.add("ints", value, count)
+                value, held = held.base, inner
+            return walk.nodes.add(VersionNumbers(value, count))
     return UNKNOWN
 
 
 def hangs_on_version(walk: Walk, condition: int, depth: int = 0) -> bool:
     """Whether a comparison of SGLang's version is part of a condition."""
-    op, *rest = walk.nodes.table[condition]
-    if op == "compare":
+    held = walk.nodes.table[condition]
+    if isinstance(held, (Compare, PluginName, Call, Attr)):
         return True
-    if op in ("own", "call", "attr"):
-        return True
-    parts = rest if op in ("and", "or") else rest[:1] if op in ("not", "truth") else []
-    return depth < 8 and any(hangs_on_version(walk, each, depth + 1) for each in parts if each)
+    parts: tuple[int, ...] = ()
+    if isinstance(held, (And, Or)):
+        parts = held.conditions
+    elif type(held) is Not:
+        parts = (held.condition,)
+    elif type(held) is Truth:
+        parts = (held.value,)
+    return depth < _FURTHEST and any(
+        hangs_on_version(walk, each, depth + 1) for each in parts if each
+    )
 
 
 def version_import(walk: Walk, module: str, name: str) -> bool:
@@ -212,23 +276,22 @@ def version_attribute(walk: Walk, base: int, name: str) -> bool:
     if name != "__version__":
         return False
     held = walk.nodes.table[base]
-    if held[0] == "import":
-        return held[1] in ("sglang", "sglang.version") and held[2] in ("", "version")
-    return bool(
-        held[0] == "attr"
-        and held[2] == "version"
-        and tuple(walk.nodes.table[held[1]][:2]) == ("import", "sglang")
-    )
+    if type(held) is Import:
+        return held.module in ("sglang", "sglang.version") and held.name in ("", "version")
+    if type(held) is not Attr or held.name != "version":
+        return False
+    module = walk.nodes.table[held.base]
+    return type(module) is Import and module.module == "sglang"
 
 
 def decides(walk: Walk, call: ast.Call, callee: int) -> bool:
     """Whether the truth of a call of the plugin's own may hang on the release."""
-    op = walk.nodes.op(callee)
-    own = op in ("ownfunc", "own") or (
-        op == "attr" and walk.nodes.op(walk.nodes.table[callee][1]) in ("ownclass", "own")
+    held = walk.nodes.table[callee]
+    own = isinstance(held, (LocalFunction, PluginName)) or (
+        type(held) is Attr and isinstance(walk.nodes.table[held.base], (LocalClass, PluginName))
     )
     if not call.args and not call.keywords:
-        return own or op == "attr"
+        return own or type(held) is Attr
     if not own:
         return False
     if guards.last_name(call.func) in askers(walk):

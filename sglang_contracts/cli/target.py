@@ -93,9 +93,9 @@ def open_target(plugin: str, exclude: Sequence[str] = (), config: Path | None = 
 
 def rule_names() -> tuple[str, ...]:
     """The rules that findings of ``check`` can have."""
-    from sglang_contracts.report.words import WORDINGS
+    from sglang_contracts.verify.rules.registry import RULES
 
-    return tuple(WORDINGS)
+    return tuple(RULES)
 
 
 def _distribution(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The JSON report: the stable frame of DESIGN §7, schemas in ``docs/schemas``."""
+"""The JSON report: a stable frame, with schemas in ``docs/schemas``."""
 
 from __future__ import annotations
 

@@ -1,145 +1,24 @@
-"""The wording of findings: a table of rules, and the short spelling of a symbol.
+"""The wording of findings, from the sentences of their rules; and the short spelling of a symbol.
 
-The engine says facts (:class:`~sglang_contracts.verify.findings.finding.Finding`); this table says
-them to people. A rule that is not in the table is worded by its ``detail``, so that a new rule can
-never crash a report; a test names rules without wording.
+The engine says facts (:class:`~sglang_contracts.verify.findings.finding.Finding`), the record of
+each rule (:class:`~sglang_contracts.verify.rules.rule.Rule`) holds its sentences; here they are put
+together. A rule without a record is worded by its ``detail``: a report never crashes on one.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sglang_contracts.verify.findings.finding import Finding, Report, Verdict
+from sglang_contracts.verify.rules.registry import CLAUSE_RULES, RULES
+from sglang_contracts.verify.rules.rule import Rule
+
+_GENERIC = "{rule}: {name}"
+"""What is said of a rule that is in no record."""
 
 
-@dataclass(frozen=True)
-class Wording:
-    """How one rule is told."""
-
-    what: str
-    """What happened. ``{name}`` short symbol, ``{module}``, ``{owner}`` all but the last part,
-    ``{last}`` the last part, ``{old}``, ``{new}``, ``{detail}``."""
-    fix: str = "use {to}"
-    """With a suggestion: what to do. ``{to}`` is the suggested symbol."""
-    otherwise: str = ""
-    """What to do where nothing is suggested."""
-    dated: bool = True
-    """Whether it is told since when."""
-    early: str = ""
-    """``what`` where no earlier release had it either: the plugin is newer than the release."""
-    never: str = ""
-    """``what`` where no recorded release has it."""
-    whole: str = ""
-    """``what`` of a function, none of whose parameters is to blame alone."""
-
-
-WORDINGS: dict[str, Wording] = {
-    "module-removed": Wording(
-        "module {name} is gone", "import {to}", early="module {name} is not there yet"
-    ),
-    "symbol-removed": Wording(
-        "{name} is gone from {module}", "use {to}", early="{name} is not in {module} yet"
-    ),
-    "symbol-moved": Wording(
-        "{name} is no longer in {module}", "import {to}", early="{name} is not in {module} yet"
-    ),
-    "field-removed": Wording("{name} is gone", "use {to}", early="{name} is not there yet"),
-    "field-renamed": Wording(
-        "{name} has another name", "read {to}", early="{name} has another name yet"
-    ),
-    "method-removed": Wording("{name}() is gone", "call {to}", early="{name}() is not there yet"),
-    "method-renamed": Wording(
-        "{name}() has another name", "use {to}", early="{name}() has another name yet"
-    ),
-    "enum-member-removed": Wording(
-        "enum member {name} is gone", "use {to}", early="enum member {name} is not there yet"
-    ),
-    "parameter-removed": Wording(
-        "{owner}() takes no {last} any more",
-        "pass {to}",
-        "leave it out for these releases",
-        early="{owner}() takes no {last} yet",
-        whole="{name}() cannot be called in this form",
-    ),
-    "parameter-renamed": Wording(
-        "{last} of {owner}() has another name",
-        "pass {to}",
-        early="{last} of {owner}() has another name yet",
-    ),
-    "parameter-required": Wording(
-        "{owner}() requires {last}", "pass {to}", "pass it where the release has it"
-    ),
-    "parameter-moved": Wording(
-        "{last} of {owner}() stands in another place", "call it as {to}", "pass it by its name"
-    ),
-    "keyword-only": Wording(
-        "{last} of {owner}() can be passed by keyword only", "pass {to}", "pass it by its name"
-    ),
-    "return-changed": Wording("{name}() returns something else", "take {to}"),
-    "override-signature": Wording(
-        "an override of {name}() cannot take what SGLang passes",
-        "give it {to}",
-        "accept the new parameters, or take *args and **kwargs",
-    ),
-    "override-orphaned": Wording(
-        "nothing in SGLang calls an override of {name}() any more",
-        "override {to}",
-        early="nothing in SGLang calls an override of {name}() yet",
-    ),
-    "hook-missing": Wording(
-        "SGLang needs {name} from the plugin's class",
-        "provide it like {to}",
-        "define {last}() in the plugin's class",
-    ),
-    "patch-target-missing": Wording(
-        "the target of the hook or patch, {name}, is gone: it would silently not apply",
-        "patch {to}",
-        early="the target of the hook or patch, {name}, is not there yet: it would silently not "
-        "apply",
-    ),
-    "server-arg-removed": Wording(
-        "server argument {name} is gone",
-        "use {to}",
-        early="server argument {name} is not there yet",
-        never="no recorded release takes {name}",
-    ),
-    "env-removed": Wording(
-        "SGLang reads the variable {name} no more",
-        "set {to}",
-        early="SGLang does not read the variable {name} yet",
-        never="no recorded release reads the variable {name}",
-    ),
-    "dtype-changed": Wording("{name} is of another type", "use {to}", "convert it"),
-    "registry-removed": Wording(
-        "{name} is not registered any more", "use {to}", early="{name} is not registered yet"
-    ),
-    "obligation-unmet": Wording(
-        "{name} is expected by SGLang",
-        "provide it like {to}",
-        "define it or set self.{last} in __init__",
-    ),
-    "guard-wrong": Wording("the guard around {name} is wrong here", "use {to}", dated=False),
-    "retired": Wording("{name} still imports, but calling it raises", "use {to}"),
-    "behaviour-changed": Wording("{name} means something else", "use {to}"),
-}
-
-CLAUSE_WORDINGS: dict[str, Wording] = {
-    # What verify and diff say of clauses; no plugin can have such a finding.
-    "clause-bounds": Wording("{name}", "run {to}", dated=False),
-    "clause-signature": Wording("{name}()", "write {to}", dated=False),
-    "clause-replacement": Wording("{name}", "write {to}", dated=False),
-    "removed": Wording("{name} was removed", "use {to}", dated=False),
-    "changed": Wording("{name} changed", "use {to}", dated=False),
-    "added": Wording("{name} was added", "use {to}", dated=False),
-    "newly-expected": Wording("{name} is newly expected of a plugin's object", dated=False),
-}
-
-_GENERIC = Wording("{rule}: {name}")
-
-
-def _wording(rule: str) -> Wording:
-    return WORDINGS.get(rule) or CLAUSE_WORDINGS.get(rule) or _GENERIC
+def _rule(finding: Finding) -> Rule | None:
+    return RULES.get(finding.rule) or CLAUSE_RULES.get(finding.rule)
 
 
 def printable(text: str) -> str:
@@ -180,7 +59,8 @@ def since(finding: Finding, brief: bool = False) -> str:
         finding: The finding.
         brief: Leave out the last release that worked where the first that does not is known.
     """
-    if not _wording(finding.rule).dated or _is_early(finding):
+    rule = _rule(finding)
+    if (rule is not None and not rule.dated) or _is_early(finding):
         return ""
     if not finding.first_broken:
         return f"worked until {finding.last_ok}" if finding.last_ok else ""
@@ -191,12 +71,14 @@ def since(finding: Finding, brief: bool = False) -> str:
 def _is_early(finding: Finding) -> bool:
     """Whether the release is older than what the plugin uses: nothing was lost."""
     has_history = finding.first_broken is not None and finding.last_ok is None
-    return has_history and bool(_wording(finding.rule).early)
+    rule = _rule(finding)
+    return has_history and rule is not None and bool(rule.early)
 
 
 def _is_whole(finding: Finding) -> bool:
     """Whether a finding on a call names the function, and neither a parameter nor a field."""
-    if not _wording(finding.rule).whole:
+    rule = _rule(finding)
+    if rule is None or not rule.whole:
         return False
     name = short(finding.symbol).removesuffix(".__init__").rpartition(".")[2]
     return (finding.old or finding.new or "").startswith(f"{name}(")
@@ -204,14 +86,9 @@ def _is_whole(finding: Finding) -> bool:
 
 def what(finding: Finding) -> str:
     """What happened, in one clause without the release and without the fix."""
-    wording = _wording(finding.rule)
+    rule = _rule(finding)
     owner, last = split(finding.symbol)
-    chosen = wording.early if _is_early(finding) else wording.what
-    if wording.never and finding.first_broken is None and finding.last_ok is None:
-        chosen = wording.never
-    if _is_whole(finding):
-        chosen = wording.whole
-    text = chosen.format(
+    text = _sentence(finding, rule).format(
         rule=finding.rule,
         name=short(finding.symbol),
         module=module_of(finding.symbol) or "SGLang",
@@ -221,34 +98,46 @@ def what(finding: Finding) -> str:
     if finding.detail:
         text += f": {finding.detail}"
     elif finding.old and finding.new:
-        if finding.clause and finding.rule in WORDINGS:  # a contract's sentences
+        if finding.clause and finding.rule in RULES:  # a contract's sentences
             text += f": before, {finding.old}; now, {finding.new}"
         else:
             text += f": was {finding.old}, is {finding.new}"
     return printable(text)
 
 
+def _sentence(finding: Finding, rule: Rule | None) -> str:
+    """Which of a rule's sentences fits a finding."""
+    if rule is None:
+        return _GENERIC
+    if _is_whole(finding):
+        return rule.whole
+    if rule.never and finding.first_broken is None and finding.last_ok is None:
+        return rule.never
+    return rule.early if _is_early(finding) else rule.what
+
+
 def fix(finding: Finding) -> str:
     """What to do about it; empty where nothing can be said."""
-    wording = _wording(finding.rule)
+    rule = _rule(finding)
+    to_do = "use {to}" if rule is None else rule.fix
     if finding.suggestion is None:
-        if _is_whole(finding):
+        if rule is None or _is_whole(finding):
             return ""
-        return printable(wording.otherwise.format(last=split(finding.symbol)[1]))
+        return printable(rule.otherwise.format(last=split(finding.symbol)[1]))
     suggested, note = finding.suggestion.symbol, finding.suggestion.note
     if " " in suggested and finding.suggestion.evidence == "contract":
         return printable(f"{suggested} ({note})" if note else suggested)  # advice, no symbol
     if finding.suggestion.evidence == "signature" and note:  # the note is the whole signature
-        called = finding.role == "call" and finding.rule.startswith(("parameter-", "keyword-"))
-        return printable(f"call {note}" if called else wording.fix.format(to=note))
-    if finding.rule.startswith("parameter-") and not note:
+        called = finding.role == "call" and rule is not None and rule.argument
+        return printable(f"call {note}" if called else to_do.format(to=note))
+    if rule is not None and rule.argument and not note:
         suggested = re.sub(r"^[\w.]+\((\w+)\)$", r"\1", suggested)
     suggested = suggested.removeprefix("flag:").removeprefix("env:")
     if note.endswith(f":{suggested}"):  # the note is the whole spelling of the suggestion
         if module_of(note) != module_of(finding.symbol):
             suggested = note
         note = ""
-    text = wording.fix.format(to=suggested)
+    text = to_do.format(to=suggested)
     return printable(f"{text} ({note})" if note else text)
 
 

@@ -11,7 +11,6 @@ from sglang_contracts.cli import index
 from sglang_contracts.contract.load import parse_contract
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.report.rules import read_pages, rule_pages
-from sglang_contracts.report.words import CLAUSE_WORDINGS, WORDINGS
 from sglang_contracts.surface import load_catalog
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
@@ -124,11 +123,6 @@ def test_every_rule_has_a_page_with_example_and_fix(run, contract, rule):
     assert ran.code == 0
     assert page["title"] in " ".join(ran.out.split())
     document(run("explain", rule, "-f", "json"))
-
-
-def test_rules_with_a_sentence_and_rules_with_a_page_are_the_same():
-    clause_rules = {rule for rule in CLAUSE_WORDINGS if rule.startswith("clause-")}
-    assert set(rule_pages()) == set(WORDINGS) | clause_rules
 
 
 def test_the_list_names_rules_and_contracts(run, contract):

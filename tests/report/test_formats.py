@@ -9,8 +9,9 @@ from pathlib import Path
 import jsonschema
 
 from sglang_contracts.report import FORMATS, Options, render
-from sglang_contracts.report.words import WORDINGS, message
+from sglang_contracts.report.words import message
 from sglang_contracts.verify.findings.finding import PluginInfo, Report, Severity
+from sglang_contracts.verify.rules.registry import RULES
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "docs" / "schemas"
@@ -172,7 +173,7 @@ def test_every_rule_has_a_sentence_that_names_the_symbol(reports):
     import msgspec
 
     sample = reports["broken"].releases[1].findings[0]
-    for rule in WORDINGS:
+    for rule in RULES:
         text = message(msgspec.structs.replace(sample, rule=rule))
         assert "token_to_kv_pool" in text, rule
         assert "{" not in text, rule

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sglang_contracts.report.words import WORDINGS
 from sglang_contracts.verify.findings.finding import Finding, Severity
+from sglang_contracts.verify.rules.registry import RULES
 
 _SPEC = importlib.util.spec_from_file_location(
     "_fixtures", Path(__file__).with_name("imaginary.py")
@@ -36,11 +36,11 @@ CheckText = Callable[[str], dict[str, list[Finding]]]
 def test_every_rule_has_fixtures_of_both_kinds() -> None:
     lacking = [
         rule
-        for rule in WORDINGS
+        for rule in RULES
         if rule not in FIXTURES or not FIXTURES[rule].fires or not FIXTURES[rule].silent
     ]
     assert lacking == []
-    assert set(FIXTURES) <= set(WORDINGS)
+    assert set(FIXTURES) <= set(RULES)
 
 
 @pytest.mark.parametrize(("rule", "text"), FIRING)

@@ -11,8 +11,8 @@ from sglang_contracts.surface import Catalog, load_catalog
 from sglang_contracts.verify.answers.lens import Lens
 from sglang_contracts.verify.commands.check import Analysis
 from sglang_contracts.verify.rules.clause_candidates import clauses_of
+from sglang_contracts.verify.rules.detectors import Detectors
 from sglang_contracts.verify.rules.history import Timeline
-from sglang_contracts.verify.rules.registry import Detectors
 from sglang_contracts.verify.values.evaluator import Evaluator
 
 PLUGIN = """

@@ -29,10 +29,11 @@ from sglang_contracts.verify.findings.finding import (
 from sglang_contracts.verify.findings.merge import merge
 from sglang_contracts.verify.rules.case import Judging
 from sglang_contracts.verify.rules.clause_candidates import clauses_of
+from sglang_contracts.verify.rules.detectors import Detectors
 from sglang_contracts.verify.rules.history import Timeline
 from sglang_contracts.verify.rules.judge import findings_at
 from sglang_contracts.verify.rules.launch_word_gone import Given, Launches, by_keyword
-from sglang_contracts.verify.rules.registry import Detectors
+from sglang_contracts.verify.rules.registry import MERGES_WITH, RULES
 from sglang_contracts.verify.rules.switch_default_flipped import Defaults
 from sglang_contracts.verify.suggest.call_forms import said_by
 from sglang_contracts.verify.suggest.replacements import Replacements
@@ -76,7 +77,7 @@ class Analysis:
         checker = Detectors(evaluator, clauses_of(self.contracts))
         self.timeline = Timeline(checker, self.releases, indices, history)
         replacements = Replacements(catalog, said_by(self.contracts))
-        self.judging = Judging(self.timeline, replacements)
+        self.judging = Judging(self.timeline, replacements, RULES)
         self.launches = Launches(catalog, replacements)
         self.defaults = Defaults(catalog, plugin.files)
         self.given = [
@@ -105,7 +106,7 @@ class Analysis:
             found += self.defaults.at(index)
             if not self.loads(index):
                 found = [self._unloaded(each) for each in found]
-            held = self._held[index] = merge(found)
+            held = self._held[index] = merge(found, MERGES_WITH)
         return held
 
     def loads(self, index: int) -> bool:
@@ -380,5 +381,5 @@ def launch_check(
     ]
     contracts = _contracts()
     launches = Launches(catalog, Replacements(catalog, said_by(contracts)))
-    found = merge(launches.at(given, catalog.releases.index(known), strict=True))
+    found = merge(launches.at(given, catalog.releases.index(known), strict=True), MERGES_WITH)
     return Report("launch-check", (_release(known, found),))

@@ -13,13 +13,13 @@ import msgspec
 from sglang_contracts.plugin.reading.files import plain_text, python_text, read_sources
 from sglang_contracts.surface.spelling import look_up
 from sglang_contracts.verify.findings.finding import Finding, Location, Report, Severity
+from sglang_contracts.verify.rules.registry import RULES
+from sglang_contracts.verify.rules.rule import Edit
 
 if TYPE_CHECKING:
     from sglang_contracts.surface import Catalog
     from sglang_contracts.verify.commands.check import Analysis
 
-_MOVES = frozenset({"module-removed", "symbol-removed", "symbol-moved"})
-_RENAMES = frozenset({"field-renamed", "method-renamed", "parameter-renamed"})
 _SHOWN = 160
 """Characters of a source line that an edit shows."""
 
@@ -166,7 +166,8 @@ def _new_form(finding: Finding, spelling: str, line: str) -> str:
     if finding.suggestion is None:
         return ""
     last = _last(finding.symbol)
-    if finding.rule in _MOVES and spelling:
+    edit = RULES[finding.rule].edit if finding.rule in RULES else Edit.NONE
+    if edit is Edit.IMPORT and spelling:
         module, _, name = spelling.partition(":")
         was = finding.symbol.partition(":")[0]
         if line.startswith("import ") or not name:
@@ -174,7 +175,7 @@ def _new_form(finding: Finding, spelling: str, line: str) -> str:
             return moved if moved != line else spelling
         if line.startswith("from ") and "." not in name:
             return f"from {module} import {name}" + (f" as {last}" if name != last else "")
-    if finding.rule in _RENAMES:
+    if edit is Edit.RENAME:
         renamed = re.sub(rf"\b{re.escape(last)}\b", _last(finding.suggestion.symbol), line)
         if renamed != line:
             return renamed

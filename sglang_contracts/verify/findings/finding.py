@@ -10,6 +10,9 @@ import enum
 
 import msgspec
 
+VERSION = "sglang:__version__"
+"""The symbol of findings on a version comparison itself, whatever it guards."""
+
 
 class Severity(enum.Enum):
     """How bad a finding is; the order is that of :attr:`rank`."""
@@ -63,7 +66,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     rule: str
     severity: Severity
     symbol: str
-    """``module:Qual.name`` and the other spellings of DESIGN §7."""
+    """``module:Qual.name``, ``function(parameter)``, ``flag:--name``, ``env:NAME``."""
     locations: tuple[Location, ...] = ()
     last_ok: str | None = None
     first_broken: str | None = None
@@ -115,7 +118,7 @@ class PluginInfo(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a reporter is given: the frame of DESIGN §7."""
+    """What a reporter is given; the JSON format is this frame."""
 
     command: str
     """Name of the command that made it."""
@@ -129,3 +132,8 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     def unread(self) -> tuple[Note, ...]:
         """The notes on files that were skipped though they may use SGLang."""
         return tuple(note for note in self.notes if note.unread)
+
+
+def with_changes(finding: Finding, **changes: object) -> Finding:
+    """The same finding, but for some of its fields."""
+    return msgspec.structs.replace(finding, **changes)

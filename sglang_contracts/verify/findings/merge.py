@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from sglang_contracts.verify.findings.finding import Finding, Location, Severity
-from sglang_contracts.verify.rules.case import with_changes
-from sglang_contracts.verify.rules.version_guard_wrong import VERSION
+from sglang_contracts.verify.findings.finding import (
+    VERSION,
+    Finding,
+    Location,
+    Severity,
+    with_changes,
+)
+
+_PATCH, _ORPHAN = "patch-target-missing", "override-orphaned"
+
+MergesWith = Mapping[str, Collection[str]]
+"""Rule → the rules that already say it, on the same symbol and places."""
 
 
-def merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def merge(findings: Sequence[Finding], merges_with: MergesWith) -> tuple[Finding, ...]:
     """One finding for each rule and symbol, with all its places; the worst severity wins."""
     held: dict[tuple[str, str, str], Finding] = {}
     for each in findings:
@@ -35,24 +44,20 @@ def merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
             suggestion=worst.suggestion or less.suggestion,
         )
     ranked = sorted(
-        _patched(list(held.values())),
+        _patched(list(held.values()), merges_with),
         key=lambda one: (-one.severity.rank, one.locations[:1], one.rule, one.symbol),
     )
-    return tuple(_dedupe(ranked))
+    return tuple(_dedupe(ranked, merges_with))
 
 
-_LOST = frozenset(
-    {"method-removed", "method-renamed", "field-removed", "field-renamed", "symbol-removed"}
-)
-
-
-def _patched(findings: list[Finding]) -> list[Finding]:
+def _patched(findings: list[Finding], merges_with: MergesWith) -> list[Finding]:
     """What is read before it is patched is one break, not two."""
-    patches = {each.symbol: each for each in findings if each.rule == "patch-target-missing"}
+    patches = {each.symbol: each for each in findings if each.rule == _PATCH}
     kept: list[Finding] = []
     for each in findings:
         patch = patches.get(each.symbol)
-        if patch is None or each.rule not in _LOST or each.severity is not patch.severity:
+        said = _PATCH in merges_with.get(each.rule, ())
+        if patch is None or not said or each.severity is not patch.severity:
             kept.append(each)
             continue
         patches[each.symbol] = with_changes(
@@ -60,13 +65,10 @@ def _patched(findings: list[Finding]) -> list[Finding]:
             locations=tuple(sorted({*patch.locations, *each.locations})),
             suggestion=patch.suggestion or each.suggestion,
         )
-    return [patches.get(each.symbol, each) if each.rule in _PATCH else each for each in kept]
+    return [patches.get(each.symbol, each) if each.rule == _PATCH else each for each in kept]
 
 
-_PATCH = frozenset({"patch-target-missing"})
-
-
-def _dedupe(ranked: Sequence[Finding]) -> list[Finding]:
+def _dedupe(ranked: Sequence[Finding], merges_with: MergesWith) -> list[Finding]:
     """The same symbol under two rules at the same places is said once, the weightier first."""
     kept: list[Finding] = []
     said: dict[str, set[tuple[str, int]]] = {}
@@ -74,12 +76,12 @@ def _dedupe(ranked: Sequence[Finding]) -> list[Finding]:
     overridden = {
         (each.symbol, place.file)
         for each in ranked
-        if each.rule == "override-orphaned" and each.severity is not Severity.NOTE
+        if each.rule == _ORPHAN and each.severity is not Severity.NOTE
         for place in each.locations
     }
     for each in ranked:
         places_of = {(each.symbol, place.file) for place in each.locations}
-        if each.clause and each.rule in _LOST and places_of <= overridden:
+        if (each.clause and places_of <= overridden) and _ORPHAN in merges_with.get(each.rule, ()):
             continue  # said where the method stands
         if each.clause:  # one change, written down for each class that has the member
             key = (each.rule, each.symbol.rsplit(".", 1)[-1], each.locations)

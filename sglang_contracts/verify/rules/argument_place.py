@@ -9,19 +9,52 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.nodes import Call
-from sglang_contracts.plugin.ir.records import File, Form, Use
+from sglang_contracts.plugin.ir.records import File, Form, Use, UseKind
 from sglang_contracts.surface.model import Function, Parameter, ParameterKind, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.findings.finding import Finding, Severity
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.values import signature_fit
 from sglang_contracts.verify.values.value import FunctionRef, is_weak
 
+PARAMETER_REMOVED = Rule(
+    id="parameter-removed",
+    what="{owner}() takes no {last} any more",
+    early="{owner}() takes no {last} yet",
+    whole="{name}() cannot be called in this form",
+    fix="pass {to}",
+    otherwise="leave it out for these releases",
+    page="argument_place.toml",
+    severity=Severity.ERROR,
+    role="call",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=True,
+)
+PARAMETER_MOVED = Rule(
+    id="parameter-moved",
+    what="{last} of {owner}() stands in another place",
+    fix="call it as {to}",
+    otherwise="pass it by its name",
+    page="argument_place.toml",
+    severity=Severity.ERROR,
+    role="call",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=True,
+)
 
-def misplaced(state: Detection, index: int, file: File, use: Use) -> Outcome:
+
+def detect_misplaced(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """Whether an argument stands where another parameter is, and the one it names is nowhere."""
+    if use.name != "places":
+        return UNKNOWN
     node = file.nodes[use.node]
     if type(node) is not Call:
         return UNKNOWN
@@ -113,10 +146,8 @@ def judge_argument_place(judging: Judging, case: Case) -> Finding | None:
     before, after = judging.catalog.surface(old), judging.catalog.surface(new)
     return judging.finding(
         case,
-        rule="parameter-removed",
-        severity=judging.severity(case),
+        rule=PARAMETER_REMOVED,
         symbol=f"{outcome.symbol}({outcome.name})",
-        locations=judging.location(case),
         suggestion=judging.replacements.of_call(outcome.owner, "", new, after),
         role="call",
         old=judging.signature(good[0], before),
@@ -136,11 +167,20 @@ def judge_shift(judging: Judging, case: Case) -> Finding | None:
     worst = Severity.ERROR if outcome.detail == "types" else Severity.WARNING
     return judging.finding(
         case,
-        rule="parameter-moved",
+        rule=PARAMETER_MOVED,
         severity=judging.severity(case, worst),
         symbol=f"{outcome.symbol}({outcome.name})",
-        locations=judging.location(case),
         suggestion=judging.replacements.of_call(outcome.owner, outcome.name, new, after),
         role="call",
         detail=f"the argument lands on {outcome.new}",
     )
+
+
+CAUSE = Cause(
+    detects={UseKind.NEED: detect_misplaced},
+    failures=(
+        Failure(what="place", catches=NOTHING, judge=judge_argument_place),
+        Failure(what="shift", catches=NOTHING, judge=judge_shift),
+    ),
+    rules=(PARAMETER_REMOVED, PARAMETER_MOVED),
+)

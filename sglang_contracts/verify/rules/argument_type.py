@@ -6,14 +6,31 @@ from collections.abc import Sequence
 from functools import partial
 
 from sglang_contracts.plugin.ir.records import Form
+from sglang_contracts.plugin.walk.except_clauses import ATTRIBUTE_ERRORS, CALL_ERRORS
 from sglang_contracts.surface.model import Kind, Parameter
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import Outcome, Status
-from sglang_contracts.verify.findings.finding import Finding, Suggestion
+from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.values.literals import contradicts
 from sglang_contracts.verify.values.signature_fit import Shape, bound_to
+
+DTYPE_CHANGED = Rule(
+    id="dtype-changed",
+    what="{name} is of another type",
+    fix="use {to}",
+    otherwise="convert it",
+    page="argument_type.toml",
+    severity=Severity.ERROR,
+    role="call",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
 
 
 def detect_argument_type(
@@ -76,12 +93,19 @@ def judge_argument_type(judging: Judging, case: Case) -> Finding | None:
         suggestion = Suggestion(f"{short}({outcome.name})", "signature", note=outcome.new)
     return judging.finding(
         case,
-        rule="dtype-changed",
-        severity=judging.severity(case),
+        rule=DTYPE_CHANGED,
         symbol=f"{outcome.symbol}({outcome.name})",
-        locations=judging.location(case),
         suggestion=suggestion,
         role="call",
         new=outcome.new,
         detail=f"{outcome.name} is {outcome.new} now",
     )
+
+
+CAUSE = Cause(
+    detects={},  # a call that binds is looked at with its form
+    failures=(
+        Failure(what="type", catches=CALL_ERRORS | ATTRIBUTE_ERRORS, judge=judge_argument_type),
+    ),
+    rules=(DTYPE_CHANGED,),
+)

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Partial
-from sglang_contracts.plugin.ir.records import File, Form, Use
+from sglang_contracts.plugin.ir.records import File, Form, Use, UseKind
+from sglang_contracts.plugin.walk.except_clauses import CALL_ERRORS
 from sglang_contracts.surface.model import Attribute, Kind, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.rules import argument_place, argument_type, result_form
+from sglang_contracts.verify.rules.argument_place import PARAMETER_REMOVED
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.launch_word_gone import SERVER_ARG_REMOVED
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.values import signature_fit
 from sglang_contracts.verify.values.signature_fit import Shape, misfit
 from sglang_contracts.verify.values.value import (
@@ -24,6 +29,46 @@ from sglang_contracts.verify.values.value import (
     OwnClassRef,
     OwnObject,
     OwnSuper,
+)
+
+PARAMETER_RENAMED = Rule(
+    id="parameter-renamed",
+    what="{last} of {owner}() has another name",
+    early="{last} of {owner}() has another name yet",
+    fix="pass {to}",
+    page="call_form.toml",
+    severity=Severity.ERROR,
+    role="call",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.RENAME,
+    argument=True,
+)
+PARAMETER_REQUIRED = Rule(
+    id="parameter-required",
+    what="{owner}() requires {last}",
+    fix="pass {to}",
+    otherwise="pass it where the release has it",
+    page="call_form.toml",
+    severity=Severity.ERROR,
+    role="call",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=True,
+)
+KEYWORD_ONLY = Rule(
+    id="keyword-only",
+    what="{last} of {owner}() can be passed by keyword only",
+    fix="pass {to}",
+    otherwise="pass it by its name",
+    page="call_form.toml",
+    severity=Severity.ERROR,
+    role="call",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=True,
 )
 
 
@@ -278,7 +323,7 @@ def fit(
     return mismatch or Outcome(Status.OK, found=(symbol,))
 
 
-def judge_misfit(judging: Judging, case: Case, use: Use) -> Finding | None:
+def judge_misfit(judging: Judging, case: Case) -> Finding | None:
     """A call that no longer fits: which parameter is gone, new, or taken by keyword only."""
     outcome = case.entry.outcome
     owner = outcome.owner
@@ -297,26 +342,26 @@ def judge_misfit(judging: Judging, case: Case, use: Use) -> Finding | None:
                 "same-position",
                 "same-annotation",
             )
-            rule = "parameter-renamed" if renamed else "parameter-removed"
+            rule = PARAMETER_RENAMED if renamed else PARAMETER_REMOVED
             symbol = outcome.symbol
             if not symbol.endswith(f".{outcome.name}"):
                 symbol = f"{outcome.symbol}({outcome.name})"
             if owner.qual == "ServerArgs":
-                rule = "server-arg-removed"
+                rule = SERVER_ARG_REMOVED
             if outcome.detail == "ignored-keyword":
                 severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
         case "missing":
-            rule = "parameter-required"
+            rule = PARAMETER_REQUIRED
             symbol = outcome.symbol
             if not symbol.endswith(f".{outcome.name}"):
                 symbol = f"{outcome.symbol}({outcome.name})"
             suggestion = judging.replacements.of_call(owner, outcome.name, new, after)
         case "keyword-only":
-            rule = "keyword-only"
+            rule = KEYWORD_ONLY
             symbol = f"{outcome.symbol}({outcome.name})"
             suggestion = judging.replacements.of_call(owner, outcome.name, new, after)
         case _:
-            rule = "parameter-removed"
+            rule = PARAMETER_REMOVED
             symbol = outcome.symbol
             gone = dropped(judging, was, owner, before, after)
             if gone:
@@ -327,7 +372,6 @@ def judge_misfit(judging: Judging, case: Case, use: Use) -> Finding | None:
         rule=rule,
         severity=severity,
         symbol=symbol,
-        locations=judging.location(case),
         suggestion=suggestion,
         role="call",
         old=judging.signature(was, before),
@@ -346,3 +390,10 @@ def dropped(
     names = {each.name for each in new}
     gone = [each.name for each in old if each.name not in names]
     return gone[0] if len(gone) == 1 else ""
+
+
+CAUSE = Cause(
+    detects={UseKind.CALL: detect_call},
+    failures=(Failure(what="misfit", catches=CALL_ERRORS, judge=judge_misfit),),
+    rules=(PARAMETER_RENAMED, PARAMETER_REQUIRED, KEYWORD_ONLY),
+)

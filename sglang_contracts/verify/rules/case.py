@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
-
-import msgspec
 
 from sglang_contracts.plugin.ir.nodes import Node, Tried, Truth, Unknown
 from sglang_contracts.plugin.ir.records import Chain, File, Use, UseKind
@@ -14,6 +12,7 @@ from sglang_contracts.verify.answers.outcome import Outcome
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.rules.check import Check
 from sglang_contracts.verify.rules.history import Entry, Timeline
+from sglang_contracts.verify.rules.rule import Rule
 from sglang_contracts.verify.suggest.replacements import Replacements
 from sglang_contracts.verify.values.signature_fit import text as signature_text
 
@@ -29,26 +28,6 @@ _ROLES = {
     UseKind.REGISTER: "use",
     UseKind.PROBE: "guard",
 }
-
-_NOT_THERE = frozenset(
-    {
-        "module-removed",
-        "symbol-removed",
-        "symbol-moved",
-        "field-removed",
-        "field-renamed",
-        "method-removed",
-        "method-renamed",
-        "enum-member-removed",
-        "parameter-removed",
-        "parameter-renamed",
-        "override-orphaned",
-        "patch-target-missing",
-        "server-arg-removed",
-        "registry-removed",
-    }
-)
-"""Rules on what a release lacks; the others are on what it asks for, or gives."""
 
 _LONGEST = 240
 """Characters of a signature that a message shows."""
@@ -73,10 +52,14 @@ class Judging:
     Args:
         timeline: All checks over all releases.
         replacements: Where suggestions come from.
+        rules: Id → rule, for contracts that name the rule of a clause.
     """
 
-    def __init__(self, timeline: Timeline, replacements: Replacements) -> None:
+    def __init__(
+        self, timeline: Timeline, replacements: Replacements, rules: Mapping[str, Rule]
+    ) -> None:
         self.timeline = timeline
+        self.rules = rules
         self.replacements = replacements
         self.releases = timeline.releases
         self.files: Sequence[File] = timeline.checker.state.files
@@ -94,19 +77,28 @@ class Judging:
         self.coverage: dict[tuple[int, int], tuple[bool | None, ...] | None] = {}
         self.chains: list[tuple[int, File, Chain, list[tuple[bool, ...]]]] | None = None
 
-    def finding(self, case: Case, *, rule: str, symbol: str, **more: object) -> Finding:
-        """A finding with its dates; what is not there yet says which release brings it."""
+    def finding(self, case: Case, *, rule: Rule, symbol: str, **more: object) -> Finding:
+        """A finding with its dates; what is not there yet says which release brings it.
+
+        What is not given is as the rule has it: ``severity`` (less where something catches it),
+        ``role``; and the place is that of the case.
+        """
+        if "severity" not in more:
+            more["severity"] = self.severity(case, rule.severity)
+        if "locations" not in more:
+            more["locations"] = self.location(case)
         dates = {
             "last_ok": self.releases[case.last_ok] if case.last_ok is not None else None,
             "first_broken": self.releases[case.first],
         }
         named = case.entry.outcome.named
         if case.last_ok is None and case.good > case.at and "detail" not in more:
-            if rule in _NOT_THERE:
+            if rule.absent:
                 more["detail"] = f"comes with {self.comes_with(symbol, case)}"
             else:
                 more["detail"] = f"not any more from {self.releases[case.good]} on"
-        facts = {**dates, "by_name": bool(named), "rule": rule, "symbol": symbol, **more}
+        told = {"rule": rule.id, "role": rule.role, "symbol": symbol, "by_name": bool(named)}
+        facts = {**dates, **told, **more}
         return Finding(**facts)  # type: ignore[arg-type]
 
     def comes_with(self, symbol: str, case: Case) -> str:
@@ -137,6 +129,11 @@ class Judging:
     def good(self, case: Case) -> Outcome:
         """The outcome in the release in which the check is fine."""
         return self.timeline.entry(case.number, case.good).outcome
+
+    def use(self, case: Case) -> tuple[File, Use]:
+        """The use that a case is about, and its file."""
+        file = self.files[case.check.file]
+        return file, file.uses[case.check.number]
 
     def location(self, case: Case) -> tuple[Location, ...]:
         """Where in the plugin it stands."""
@@ -267,11 +264,6 @@ def alternatives_by_group(timeline: Timeline) -> dict[tuple[int, int], list[int]
             if group:
                 found.setdefault((check.file, group), []).append(number)
     return found
-
-
-def with_changes(finding: Finding, **changes: object) -> Finding:
-    """The same finding, but for some of its fields."""
-    return msgspec.structs.replace(finding, **changes)
 
 
 def role_of(use: Use) -> str:

@@ -4,6 +4,34 @@ from __future__ import annotations
 
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+
+OBLIGATION_UNMET = Rule(
+    id="obligation-unmet",
+    what="{name} is expected by SGLang",
+    fix="provide it like {to}",
+    otherwise="define it or set self.{last} in __init__",
+    page="contract_clause.toml",
+    severity=Severity.ERROR,
+    role="clause",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+BEHAVIOUR_CHANGED = Rule(
+    id="behaviour-changed",
+    what="{name} means something else",
+    fix="use {to}",
+    page="contract_clause.toml",
+    severity=Severity.ERROR,
+    role="clause",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
 
 
 def judge_clause(judging: Judging, case: Case) -> Finding:
@@ -26,7 +54,7 @@ def judge_clause(judging: Judging, case: Case) -> Finding:
         suggestion = Suggestion(clause.use, "contract", note=clause.note)
     elif replacement is not None:
         suggestion = Suggestion(replacement.use, "contract", note=replacement.note)
-    rule = clause.rule or ("obligation-unmet" if obligation else "behaviour-changed")
+    rule = judging.rules.get(clause.rule, OBLIGATION_UNMET if obligation else BEHAVIOUR_CHANGED)
     severity = judging.severity(case, Severity(clause.severity or "error"))
     if case.entry.outcome.detail in ("may-be-set", "handed-on"):
         severity = Severity.NOTE
@@ -47,3 +75,13 @@ def judge_clause(judging: Judging, case: Case) -> Finding:
         new=clause.now,
         clause=clause.id,
     )
+
+
+CAUSE = Cause(
+    detects={},  # places that a clause may be about are looked at clause by clause
+    failures=(
+        Failure(what="behaviour", catches=NOTHING, judge=judge_clause),
+        Failure(what="obligation", catches=NOTHING, judge=judge_clause),
+    ),
+    rules=(OBLIGATION_UNMET, BEHAVIOUR_CHANGED),
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sglang_contracts.plugin.ir.records import File, Use
 from sglang_contracts.verify.answers.outcome import Outcome
@@ -21,13 +21,21 @@ class Detection:
     Args:
         evaluator: Works out values in the present release.
         detect_use: Finds how one use fares; whether an attempt goes through hangs on its uses.
+        catches: Way of failing → exceptions whose ``except`` clauses catch it.
     """
 
-    def __init__(self, evaluator: Evaluator, detect_use: DetectUse) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        detect_use: DetectUse,
+        catches: Mapping[str, frozenset[str]],
+    ) -> None:
         self.evaluator = evaluator
         self.lens = evaluator.lens
         self.files = evaluator.files
-        self.guards = Guards(evaluator, lambda index, file, use: detect_use(self, index, file, use))
+        self.guards = Guards(
+            evaluator, lambda index, file, use: detect_use(self, index, file, use), catches
+        )
         self.upstream = UpstreamCalls(evaluator)
         self.written = plugin_facts.written_attributes(self)
         """Attribute → places (file, function, line) at which the plugin itself assigns it."""

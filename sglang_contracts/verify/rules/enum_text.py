@@ -6,11 +6,13 @@ and f-strings make of a member is another text.
 
 from __future__ import annotations
 
-from sglang_contracts.plugin.ir.records import File, Use
+from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.surface.model import Kind
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
+from sglang_contracts.verify.rules.contract_clause import BEHAVIOUR_CHANGED
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.values.value import ObjectOf
 
@@ -18,8 +20,10 @@ _VALUED = frozenset({"StrEnum", "IntEnum", "IntFlag"})
 """Bases of the standard library whose members' text is their value (of the last two from 3.11)."""
 
 
-def member_text(state: Detection, index: int, file: File, use: Use) -> Outcome:
+def detect_member_text(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """Whether the text of a value is still the name of an enum's member, as the file spells it."""
+    if use.name not in ("text", "format"):
+        return UNKNOWN
     lens = state.lens
     value = state.evaluator.value(index, use.node)
     member = value.alternatives[0] if len(value.alternatives) == 1 else None
@@ -54,12 +58,18 @@ def judge_enum_text(judging: Judging, case: Case) -> Finding | None:
         return None
     return judging.finding(
         case,
-        rule="behaviour-changed",
+        rule=BEHAVIOUR_CHANGED,
         severity=judging.severity(case, Severity.WARNING),
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=Suggestion(".name or .value", "signature"),
         role="read",
         old=f"its text is {outcome.name}MEMBER",
         new="its text is what __str__ gives",
     )
+
+
+CAUSE = Cause(
+    detects={UseKind.NEED: detect_member_text},
+    failures=(Failure(what="text", catches=NOTHING, judge=judge_enum_text),),
+    rules=(),  # a change of behaviour
+)

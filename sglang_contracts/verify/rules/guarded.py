@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from sglang_contracts.plugin.ir.records import Attempt, File, Use, UseKind
-from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.verify.answers.memory import Key
 from sglang_contracts.verify.answers.outcome import Outcome, Status
 from sglang_contracts.verify.values.evaluator import Evaluator
-
-_CAUGHT = {
-    "import": guards.IMPORT_ERRORS,
-    "module": guards.IMPORT_ERRORS,
-    "attribute": guards.ATTRIBUTE_ERRORS,
-    "kind": guards.ATTRIBUTE_ERRORS,
-    "misfit": guards.CALL_ERRORS,
-    "retired": frozenset(
-        {"RuntimeError", "NotImplementedError", "Exception", "BaseException", "*"}
-    ),
-    "unpack": guards.UNPACK_ERRORS,
-    "type": guards.CALL_ERRORS | guards.ATTRIBUTE_ERRORS,
-    "need": guards.CALL_ERRORS | guards.KEY_ERRORS | guards.UNPACK_ERRORS,
-    "registry": guards.KEY_ERRORS,
-}
 
 
 class Reach(NamedTuple):
@@ -41,13 +25,20 @@ class Guards:
     Args:
         evaluator: Works out values in the present release.
         outcome: How one use of a file fares in it.
+        catches: Way of failing → exceptions whose ``except`` clauses catch it.
     """
 
-    def __init__(self, evaluator: Evaluator, outcome: Callable[[int, File, Use], Outcome]) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        outcome: Callable[[int, File, Use], Outcome],
+        catches: Mapping[str, frozenset[str]],
+    ) -> None:
         self.evaluator = evaluator
         self.lens = evaluator.lens
         self.files = evaluator.files
         self._outcome = outcome
+        self._catches = catches
         self._went_active: dict[Key, int] = {}
         """Attempts being judged, with the place of the value they are judged for."""
         evaluator.constants.status_of = self.went
@@ -74,10 +65,9 @@ class Guards:
             guard = record.parent
         return Reach(True, caught, way_out)
 
-    @staticmethod
-    def catches(attempt: Attempt, what: str) -> bool:
+    def catches(self, attempt: Attempt, what: str) -> bool:
         """Whether a ``try`` catches that kind of failure."""
-        return bool(_CAUGHT.get(what, frozenset()) & set(attempt.catches))
+        return not self._catches[what].isdisjoint(attempt.catches)
 
     def went(self, index: int, number: int, attempt: Attempt) -> bool:
         """Whether a ``try`` goes through in the present release."""

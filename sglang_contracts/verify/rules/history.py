@@ -35,7 +35,6 @@ class Entry(NamedTuple):
         return self.outcome.status is Status.OK
 
 
-_OF_CLAUSES = ("behaviour", "obligation")
 _FINE = Entry(OK, _RUNS)
 
 
@@ -89,7 +88,7 @@ class Timeline:
                 if number in since:
                     self._fill(number, indices[since[number] : position], current[number])
                 current[number], since[number] = entry, position
-                if entry.outcome.what in _OF_CLAUSES:
+                if self.checks[number].kind == "clause":
                     of_clauses.add(number)
                 if entry.broken:
                     broken.add(number)

@@ -13,11 +13,27 @@ from sglang_contracts.verify.answers.spans import nearest, start
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.rules import plugin_facts
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.check import Check
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.history import Entry
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.values.signature_fit import text as signature_text
 from sglang_contracts.verify.values.subclasses import derived
+
+HOOK_MISSING = Rule(
+    id="hook-missing",
+    what="SGLang needs {name} from the plugin's class",
+    fix="provide it like {to}",
+    otherwise="define {last}() in the plugin's class",
+    page="hook_missing.toml",
+    severity=Severity.ERROR,
+    role="subclass",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
 
 
 def detect_missing_hooks(state: Detection, index: int, qual: str) -> Outcome:
@@ -129,7 +145,7 @@ def judge_missing_hooks(
         made.append(
             judging.finding(
                 case,
-                rule="hook-missing",
+                rule=HOOK_MISSING,
                 severity=severity,
                 symbol=symbol.name,
                 locations=(Location(file.path, file.classes[check.name].line),),
@@ -182,3 +198,10 @@ def is_obligatory(
             return False
         kin += 1
     return kin >= 3
+
+
+CAUSE = Cause(
+    detects={},  # a class is looked at as a whole
+    failures=(Failure(what="hook-missing", catches=NOTHING, judge=None),),
+    rules=(HOOK_MISSING,),
+)

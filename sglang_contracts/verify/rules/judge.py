@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.verify.findings.finding import Finding
-from sglang_contracts.verify.rules import (
-    argument_place,
-    argument_type,
-    call_form,
-    contract_clause,
-    enum_text,
-    hook_missing,
-    member_gone,
-    name_gone,
-    operation_on_kind,
-    override_signature,
-    registry_key,
-    result_form,
-    retired,
-    version_guard_wrong,
-)
+from sglang_contracts.verify.rules import hook_missing, member_gone, version_guard_wrong
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.registry import FAILURES
 
 
 def findings_at(judging: Judging, index: int) -> list[Finding]:
@@ -41,14 +27,7 @@ def findings_at(judging: Judging, index: int) -> list[Finding]:
             continue
         first, last = judging.timeline.span(number, index)
         case = Case(number, check, entry, index, first, last, good)
-        if check.kind == "clause":
-            found.append(contract_clause.judge_clause(judging, case))
-            continue
-        made = (
-            override_signature.judge_override(judging, case)
-            if check.kind == "override"
-            else judge_use(judging, case)
-        )
+        made = (judge_use if check.kind == "use" else judged)(judging, case)
         if made is not None:
             found.append(version_guard_wrong.with_wrong_guard(judging, case, made))
     return found
@@ -56,8 +35,7 @@ def findings_at(judging: Judging, index: int) -> list[Finding]:
 
 def judge_use(judging: Judging, case: Case) -> Finding | None:
     """What makes a finding of one broken use; None where history says it is none."""
-    file = judging.files[case.check.file]
-    use = file.uses[case.check.number]
+    file, use = judging.use(case)
     outcome = case.entry.outcome
     if case.last_ok is None and (outcome.named or use.kind is UseKind.WRITE):
         return None  # a name alone, or a write, proves nothing before the thing was there
@@ -70,48 +48,17 @@ def judge_use(judging: Judging, case: Case) -> Finding | None:
         if not judging.agrees[key]:
             return None
     if use.kind is UseKind.PROBE:
-        return member_gone.judge_probe(judging, case, file, use)
+        return member_gone.judge_probe(judging, case)
     if (
         use.group
         and use.group in file.groups
         and member_gone.has_alternative(judging, case, file, use)
     ):
         return None
-    match outcome.what:
-        case "module" | "import":
-            return name_gone.judge_import(judging, case, use)
-        case "attribute" if judging.good(case).what == "kind":
-            return operation_on_kind.judge_kind(judging, case)
-        case "attribute" | "hook":
-            return member_gone.judge_attribute(judging, case, file, use)
-        case "misfit":
-            return call_form.judge_misfit(judging, case, use)
-        case "type":
-            return argument_type.judge_argument_type(judging, case)
-        case "kind":
-            return operation_on_kind.judge_kind(judging, case)
-        case "place":
-            return argument_place.judge_argument_place(judging, case)
-        case "need":
-            return operation_on_kind.judge_operation(judging, case)
-        case "text":
-            return enum_text.judge_enum_text(judging, case)
-        case "retired":
-            return retired.judge_retired(judging, case)
-        case "shift":
-            return argument_place.judge_shift(judging, case)
-        case "awaited":
-            return result_form.judge_awaited(judging, case)
-        case "result":
-            return result_form.judge_result(judging, case)
-        case "unpack":
-            return result_form.judge_unpacking(judging, case)
-        case "registry" if judging.good(case).what == "kind":
-            return None  # a mapping as any other: its annotation never told its keys
-        case "registry":
-            return registry_key.judge_registry(judging, case, use)
-        case "taken":
-            return registry_key.judge_taken_key(judging, case)
-        case "override":
-            return override_signature.judge_replacement(judging, case, use)
-    return None
+    return judged(judging, case)
+
+
+def judged(judging: Judging, case: Case) -> Finding | None:
+    """What the judge of a failure says."""
+    judge = FAILURES[case.entry.outcome.what].judge
+    return judge(judging, case) if judge is not None else None

@@ -12,7 +12,39 @@ from sglang_contracts.surface.catalog import Catalog, Surface
 from sglang_contracts.verify.answers.outcome import Status
 from sglang_contracts.verify.answers.spans import nearest, start
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
+from sglang_contracts.verify.rules.cause import Cause
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.suggest.replacements import Replacements
+
+SERVER_ARG_REMOVED = Rule(
+    id="server-arg-removed",
+    what="server argument {name} is gone",
+    early="server argument {name} is not there yet",
+    never="no recorded release takes {name}",
+    fix="use {to}",
+    page="launch_word_gone.toml",
+    severity=Severity.ERROR,
+    role="launch",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+ENV_REMOVED = Rule(
+    id="env-removed",
+    what="SGLang reads the variable {name} no more",
+    early="SGLang does not read the variable {name} yet",
+    never="no recorded release reads the variable {name}",
+    fix="set {to}",
+    page="launch_word_gone.toml",
+    severity=Severity.WARNING,
+    role="launch",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+
 
 _PREFIX_SHIMS = frozenset({"_convert_SGL_to_SGLANG", "_handle_deprecated_envs"})
 """Functions of ``sglang.srt.environ`` that copy each ``SGL_*`` to ``SGLANG_*`` at import."""
@@ -139,17 +171,17 @@ class Launches:
         last = self.releases[first - 1] if first > 0 else None
         new, old = self.releases[index], self.releases[good]
         if what == "environment":
-            symbol, rule, severity = f"env:{given.name}", "env-removed", Severity.WARNING
+            symbol, rule, severity = f"env:{given.name}", ENV_REMOVED, Severity.WARNING
             suggestion = self.replacements.of_variable(given.name, old, new)
         elif what == "value":
             symbol = f"flag:{given.name}({given.value})"
-            rule, severity = "server-arg-removed", Severity.ERROR
+            rule, severity = SERVER_ARG_REMOVED, Severity.ERROR
             suggestion = self.replacements.of_value(given.name, given.value or "", old, new)
         else:
-            symbol, rule, severity = f"flag:{given.name}", "server-arg-removed", Severity.ERROR
+            symbol, rule, severity = f"flag:{given.name}", SERVER_ARG_REMOVED, Severity.ERROR
             suggestion = self.replacements.of_flag(given.name, self.releases, index)
         return Finding(
-            rule,
+            rule.id,
             severity,
             symbol,
             (given.location,),
@@ -192,7 +224,7 @@ class Launches:
             full = [each for each in surface.server_flags() if each.startswith(given.name)]
             near = full[:3] or _like(given.name, surface.server_flags())
         return Finding(
-            "env-removed" if what == "environment" else "server-arg-removed",
+            ENV_REMOVED.id if what == "environment" else SERVER_ARG_REMOVED.id,
             severity,
             symbol,
             (given.location,),
@@ -220,3 +252,10 @@ def _like(name: str, flags: Iterable[str]) -> list[str]:
     """Flags spelled alike; the dashes, which all of them begin with, make none alike."""
     bare = name.lstrip("-")
     return [f"--{each}" for each in alike(bare, (flag.lstrip("-") for flag in flags), 3)]
+
+
+CAUSE = Cause(
+    detects={},  # launch commands are looked at by themselves
+    failures=(),
+    rules=(SERVER_ARG_REMOVED, ENV_REMOVED),
+)

@@ -7,13 +7,18 @@ from itertools import islice
 
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Has, Not
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.plugin.walk.except_clauses import ATTRIBUTE_ERRORS
 from sglang_contracts.surface.model import Attribute, Class, Function
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
-from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
+from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion, with_changes
 from sglang_contracts.verify.rules import name_gone, operation_on_kind, result_form
-from sglang_contracts.verify.rules.case import Case, Judging, role_of, with_changes
+from sglang_contracts.verify.rules.case import Case, Judging, role_of
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.name_gone import MODULE_REMOVED, SYMBOL_MOVED, SYMBOL_REMOVED
+from sglang_contracts.verify.rules.result_form import RETURN_CHANGED
+from sglang_contracts.verify.rules.rule import ALONE, SAID_BY_ITS_PATCH_OR_OVERRIDE, Edit, Rule
 from sglang_contracts.verify.values.subclasses import derived
 from sglang_contracts.verify.values.value import (
     Builtin,
@@ -25,6 +30,86 @@ from sglang_contracts.verify.values.value import (
     TupleValue,
     is_weak,
 )
+
+FIELD_REMOVED = Rule(
+    id="field-removed",
+    what="{name} is gone",
+    early="{name} is not there yet",
+    fix="use {to}",
+    page="member_gone.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=SAID_BY_ITS_PATCH_OR_OVERRIDE,
+    edit=Edit.NONE,
+    argument=False,
+)
+FIELD_RENAMED = Rule(
+    id="field-renamed",
+    what="{name} has another name",
+    early="{name} has another name yet",
+    fix="read {to}",
+    page="member_gone.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=SAID_BY_ITS_PATCH_OR_OVERRIDE,
+    edit=Edit.RENAME,
+    argument=False,
+)
+METHOD_REMOVED = Rule(
+    id="method-removed",
+    what="{name}() is gone",
+    early="{name}() is not there yet",
+    fix="call {to}",
+    page="member_gone.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=SAID_BY_ITS_PATCH_OR_OVERRIDE,
+    edit=Edit.NONE,
+    argument=False,
+)
+METHOD_RENAMED = Rule(
+    id="method-renamed",
+    what="{name}() has another name",
+    early="{name}() has another name yet",
+    fix="use {to}",
+    page="member_gone.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=SAID_BY_ITS_PATCH_OR_OVERRIDE,
+    edit=Edit.RENAME,
+    argument=False,
+)
+ENUM_MEMBER_REMOVED = Rule(
+    id="enum-member-removed",
+    what="enum member {name} is gone",
+    early="enum member {name} is not there yet",
+    fix="use {to}",
+    page="member_gone.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+PATCH_TARGET_MISSING = Rule(
+    id="patch-target-missing",
+    what="the target of the hook or patch, {name}, is gone: it would silently not apply",
+    early="the target of the hook or patch, {name}, is not there yet: it would silently not apply",
+    fix="patch {to}",
+    page="member_gone.toml",
+    severity=Severity.ERROR,
+    role="patch",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+
 
 _BUILTIN = frozenset({Builtin, ListValue, DictValue, TupleValue})
 
@@ -200,14 +285,22 @@ def has_alternative(judging: Judging, case: Case, file: File, use: Use) -> bool:
     )
 
 
-def judge_probe(judging: Judging, case: Case, file: File, use: Use) -> Finding | None:
+def judge_lost_attribute(judging: Judging, case: Case) -> Finding | None:
+    """An attribute that is not there: of a builtin kind before, or of a class that had it."""
+    if judging.good(case).what == "kind":
+        return operation_on_kind.judge_kind(judging, case)
+    return judge_attribute(judging, case)
+
+
+def judge_probe(judging: Judging, case: Case) -> Finding | None:
     """``hasattr`` and ``getattr`` with a default never fail; what they turn off is told."""
     if case.last_ok is None:
         return None  # not there yet: that is what the question is for
+    file, use = judging.use(case)
     severity = Severity.NOTE
     if use.name == "has" and not other_way(judging, case, file, use):
         severity = Severity.WARNING
-    made = judge_attribute(judging, case, file, use)
+    made = judge_attribute(judging, case)
     if made is None:
         return None
     return with_changes(made, severity=severity, role="guard")
@@ -247,8 +340,9 @@ def still_there(judging: Judging, case: Case, found: Symbol) -> bool:
     )
 
 
-def judge_attribute(judging: Judging, case: Case, file: File, use: Use) -> Finding | None:
+def judge_attribute(judging: Judging, case: Case) -> Finding | None:
     """A lost member: removed, renamed or moved, by history and suggestion."""
+    file, use = judging.use(case)
     outcome = case.entry.outcome
     good = judging.good(case)
     found = good.found[0] if good.found else None
@@ -277,13 +371,12 @@ def judge_attribute(judging: Judging, case: Case, file: File, use: Use) -> Findi
         severity = min(severity, most, key=lambda each: each.rank)
     rule = rule_of(judging, outcome, found, suggestion)
     if patch:
-        rule = "patch-target-missing"
+        rule = PATCH_TARGET_MISSING
     return judging.finding(
         case,
         rule=rule,
         severity=severity,
         symbol=written,
-        locations=judging.location(case),
         suggestion=suggestion,
         role=role_of(use) if patch or use.kind is UseKind.PROBE else "use",
         old=_facts(found),
@@ -297,7 +390,7 @@ def has_elsewhere(judging: Judging, case: Case) -> bool:
 
 
 def spelled(judging: Judging, case: Case, file: File, use: Use, found: Symbol | None) -> str:
-    """The lost symbol as DESIGN §7 spells it."""
+    """The lost symbol as a finding spells it."""
     outcome = case.entry.outcome
     node = file.nodes[use.node]
     if type(node) is Dotted:
@@ -322,25 +415,25 @@ def spelled_dotted(judging: Judging, text: str, found: Symbol | None, release: s
 
 def rule_of(
     judging: Judging, outcome: Outcome, found: Symbol | None, suggestion: Suggestion | None
-) -> str:
+) -> Rule:
     """The rule that a lost name or member falls under."""
     moved = suggestion is not None and suggestion.evidence == "moved"
     if found is None or found.owner is None:
         if found is not None and found.kind == "module":
-            return "module-removed"
-        return "symbol-moved" if moved else "symbol-removed"
+            return MODULE_REMOVED
+        return SYMBOL_MOVED if moved else SYMBOL_REMOVED
     renamed = suggestion is not None and suggestion.evidence in (
         "same-position",
         "same-annotation",
         "alias",
     )
     if found.kind == "enum-member":
-        return "enum-member-removed"
+        return ENUM_MEMBER_REMOVED
     if found.kind == "method":
-        return "method-renamed" if renamed else "method-removed"
+        return METHOD_RENAMED if renamed else METHOD_REMOVED
     if found.kind == "class":
-        return "symbol-removed"
-    return "field-renamed" if renamed else "field-removed"
+        return SYMBOL_REMOVED
+    return FIELD_RENAMED if renamed else FIELD_REMOVED
 
 
 def judge_retyped(
@@ -370,10 +463,8 @@ def judge_retyped(
     symbol = now.find(made[0].module, made[0].qual) or made[0]
     return judging.finding(
         case,
-        rule="return-changed",
-        severity=judging.severity(case),
+        rule=RETURN_CHANGED,
         symbol=made[0].name,
-        locations=judging.location(case),
         suggestion=judging.replacements.of_return(symbol, 0, now),
         role="call",
         old=made[0].node.returns,
@@ -389,3 +480,20 @@ def _facts(found: Symbol | None) -> str:
     if isinstance(found.node, Attribute):
         return textwrap.shorten(found.node.annotation, 120, placeholder=" ...")
     return ""
+
+
+CAUSE = Cause(
+    detects={UseKind.READ: detect_attribute, UseKind.PROBE: detect_attribute},
+    failures=(
+        Failure(what="attribute", catches=ATTRIBUTE_ERRORS, judge=judge_lost_attribute),
+        Failure(what="hook", catches=NOTHING, judge=judge_attribute),
+    ),
+    rules=(
+        FIELD_REMOVED,
+        FIELD_RENAMED,
+        METHOD_REMOVED,
+        METHOD_RENAMED,
+        ENUM_MEMBER_REMOVED,
+        PATCH_TARGET_MISSING,
+    ),
+)

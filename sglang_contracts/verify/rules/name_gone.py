@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
-from sglang_contracts.plugin.ir.nodes import Found, Import, Node, Not, Unknown
-from sglang_contracts.plugin.ir.records import File, Use
+from sglang_contracts.plugin.ir.nodes import Dotted, Found, Import, Node, Not, Unknown
+from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.plugin.walk.except_clauses import IMPORT_ERRORS
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import OK, UNKNOWN, Outcome, Status
-from sglang_contracts.verify.findings.finding import Finding
+from sglang_contracts.verify.findings.finding import Finding, Severity
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.rule import ALONE, SAID_BY_ITS_PATCH_OR_OVERRIDE, Edit, Rule
+
+MODULE_REMOVED = Rule(
+    id="module-removed",
+    what="module {name} is gone",
+    early="module {name} is not there yet",
+    fix="import {to}",
+    page="name_gone.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.IMPORT,
+    argument=False,
+)
+SYMBOL_REMOVED = Rule(
+    id="symbol-removed",
+    what="{name} is gone from {module}",
+    early="{name} is not in {module} yet",
+    fix="use {to}",
+    page="name_gone.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=SAID_BY_ITS_PATCH_OR_OVERRIDE,
+    edit=Edit.IMPORT,
+    argument=False,
+)
+SYMBOL_MOVED = Rule(
+    id="symbol-moved",
+    what="{name} is no longer in {module}",
+    early="{name} is not in {module} yet",
+    fix="import {to}",
+    page="name_gone.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.IMPORT,
+    argument=False,
+)
 
 
-def detect_import(state: Detection, node: Node) -> Outcome:
+def detect_import(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """``from module import name``."""
+    node = file.nodes[use.node]
     if type(node) is not Import:
         return UNKNOWN
     module, name = node.module, node.name
@@ -34,8 +78,12 @@ def detect_import(state: Detection, node: Node) -> Outcome:
     return Outcome(Status.BROKEN, "import", f"{module}:{name}", owner=owner, name=name)
 
 
-def detect_dotted(state: Detection, text: str) -> Outcome:
-    """A dotted string."""
+def detect_dotted(state: Detection, index: int, file: File, use: Use) -> Outcome:
+    """A dotted string, of which a hook's target is one."""
+    node = file.nodes[use.node]
+    if type(node) is not Dotted:
+        return UNKNOWN
+    text = node.text
     head = text.partition(":")[0]
     if not state.lens.covers(head):
         return UNKNOWN
@@ -68,7 +116,7 @@ def answered(file: File, use: Use) -> bool:
     return True
 
 
-def judge_import(judging: Judging, case: Case, use: Use) -> Finding:
+def judge_import(judging: Judging, case: Case) -> Finding:
     """A module or a name of one that is gone: removed or moved."""
     outcome = case.entry.outcome
     good = judging.good(case)
@@ -82,17 +130,23 @@ def judge_import(judging: Judging, case: Case, use: Use) -> Finding:
         suggestion = judging.instead_of_symbol(case, module, None)
         return judging.finding(
             case,
-            rule="module-removed",
-            severity=judging.severity(case),
+            rule=MODULE_REMOVED,
             symbol=module,
-            locations=judging.location(case),
             suggestion=suggestion,
         )
     return judging.finding(
         case,
-        rule="symbol-moved" if moved else "symbol-removed",
-        severity=judging.severity(case),
+        rule=SYMBOL_MOVED if moved else SYMBOL_REMOVED,
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=suggestion,
     )
+
+
+CAUSE = Cause(
+    detects={UseKind.IMPORT: detect_import, UseKind.DOTTED: detect_dotted},
+    failures=(
+        Failure(what="module", catches=IMPORT_ERRORS, judge=judge_import),
+        Failure(what="import", catches=IMPORT_ERRORS, judge=judge_import),
+    ),
+    rules=(MODULE_REMOVED, SYMBOL_REMOVED, SYMBOL_MOVED),
+)

@@ -24,14 +24,23 @@ from sglang_contracts.plugin.ir.nodes import (
     Unpack,
 )
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
-from sglang_contracts.plugin.walk.except_clauses import last_name
+from sglang_contracts.plugin.walk.except_clauses import (
+    ATTRIBUTE_ERRORS,
+    CALL_ERRORS,
+    KEY_ERRORS,
+    UNPACK_ERRORS,
+    last_name,
+)
 from sglang_contracts.surface.model import Attribute, Class, Function, Kind, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.findings.finding import Finding, Severity
 from sglang_contracts.verify.rules import argument_type
+from sglang_contracts.verify.rules.argument_type import DTYPE_CHANGED
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.result_form import RETURN_CHANGED
 from sglang_contracts.verify.values import builtin_kinds as kinds
 from sglang_contracts.verify.values.value import Builtin, DictValue, FunctionRef
 
@@ -44,6 +53,8 @@ ARITHMETIC, SERIES, JOIN = "arithmetic", "series", "join"
 HASHED = "hashed"
 """Elements that a mapping is looked up by: those of a tensor equal no key, not even themselves."""
 
+_OTHERS = frozenset({"places", "text", "format"})
+"""What uses name that other causes look at."""
 _SCALARS = frozenset({"int", "float", "bool"})
 _HOLDERS = frozenset({"list", "tuple", "set", "deque", "array", "str", "bytes"})
 _CALCULATING = _SCALARS | {"tensor", "set"}
@@ -85,8 +96,27 @@ def _open(inner: Sequence[ast.expr]) -> bool:
     )
 
 
+def detect_needed(state: Detection, index: int, file: File, use: Use) -> Outcome:
+    """What is done with a value, as the use names it."""
+    return detect_operation(state, index, file, use, use.name)
+
+
+def detect_key(state: Detection, index: int, file: File, use: Use) -> Outcome:
+    """A subscript that is a text."""
+    return detect_operation(state, index, file, use, KEY)
+
+
+def detect_unpacked(state: Detection, index: int, file: File, use: Use) -> Outcome:
+    """A field unpacked to several targets; results of calls are looked at as such."""
+    if type(file.nodes[use.node]) is Call:
+        return UNKNOWN
+    return detect_operation(state, index, file, use, UNPACK)
+
+
 def detect_operation(state: Detection, index: int, file: File, use: Use, need: str) -> Outcome:
-    """How one use fares."""
+    """Whether a value takes what is done with it."""
+    if need in _OTHERS:
+        return UNKNOWN
     symbol, annotation = stated_annotation(state, index, use.node)
     if symbol is None or annotation is None or use.node in state.questioned[index]:
         return UNKNOWN
@@ -318,10 +348,8 @@ def judge_kind(judging: Judging, case: Case) -> Finding | None:
     old = kinds.stated(stated) if good.what == "kind" else ""
     return judging.finding(
         case,
-        rule="return-changed" if returned else "dtype-changed",
-        severity=judging.severity(case),
+        rule=RETURN_CHANGED if returned else DTYPE_CHANGED,
         symbol=stated.name,
-        locations=judging.location(case),
         suggestion=judging.replacements.contract(stated.name, judging.releases[case.at]),
         role="call" if returned else "read",
         old=old,
@@ -340,13 +368,30 @@ def judge_operation(judging: Judging, case: Case) -> Finding | None:
     worst = Severity.WARNING if soft else Severity.ERROR
     return judging.finding(
         case,
-        rule="return-changed" if returned else "dtype-changed",
+        rule=RETURN_CHANGED if returned else DTYPE_CHANGED,
         severity=judging.severity(case, worst),
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=judging.replacements.contract(outcome.symbol, judging.releases[case.at]),
         role="call" if returned else "read",
         old=kinds.stated(good.found[0]),
         new=outcome.new,
         detail=_NEEDED[outcome.detail].format(outcome.new, outcome.name),
     )
+
+
+CAUSE = Cause(
+    detects={
+        UseKind.NEED: detect_needed,
+        UseKind.UNPACK: detect_unpacked,
+        UseKind.ITEM: detect_key,
+    },
+    failures=(
+        Failure(what="kind", catches=ATTRIBUTE_ERRORS, judge=judge_kind),
+        Failure(
+            what="need",
+            catches=CALL_ERRORS | KEY_ERRORS | UNPACK_ERRORS,
+            judge=judge_operation,
+        ),
+    ),
+    rules=(),  # a type that changed, or a result
+)

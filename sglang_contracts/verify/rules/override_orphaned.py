@@ -9,8 +9,25 @@ from sglang_contracts.surface.model import Attribute, Class, Function, Role, Val
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.values.value import is_weak
+
+OVERRIDE_ORPHANED = Rule(
+    id="override-orphaned",
+    what="nothing in SGLang calls an override of {name}() any more",
+    early="nothing in SGLang calls an override of {name}() yet",
+    fix="override {to}",
+    page="override_orphaned.toml",
+    severity=Severity.ERROR,
+    role="override",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+
 
 _QUOTED = re.compile(r"(?=(['\"])(\w+)\1)")
 """Each word in quotes; one quotation mark may end one and begin the next."""
@@ -96,10 +113,9 @@ def judge_orphan(judging: Judging, case: Case) -> Finding | None:
         severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
     return judging.finding(
         case,
-        rule="override-orphaned",
+        rule=OVERRIDE_ORPHANED,
         severity=severity,
         symbol=found.name,
-        locations=judging.location(case),
         suggestion=not_own(judging, case, judging.replacements.of_member(found, old, new))
         or not_own(judging, case, Suggestion(replaced[0], "same-position") if replaced else None),
         role="override",
@@ -128,3 +144,10 @@ def moved_requirements(found: Symbol, before: object, after: object) -> list[str
     names = [*now.node.methods, *now.node.attributes]
     short = owner.qual.rsplit(".", 1)[-1]
     return [f"{short}.{each}" for each in names if each not in had and not each.startswith("__")]
+
+
+CAUSE = Cause(
+    detects={},  # an override is looked at with its signature
+    failures=(Failure(what="orphan", catches=NOTHING, judge=judge_orphan),),
+    rules=(OVERRIDE_ORPHANED,),
+)

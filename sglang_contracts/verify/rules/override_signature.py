@@ -4,18 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.nodes import Call, Dotted
+from sglang_contracts.plugin.ir.nodes import Call
 from sglang_contracts.plugin.ir.records import File, Function, Use, UseKind
 from sglang_contracts.surface.model import VARIADIC, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
-from sglang_contracts.verify.findings.finding import Finding, Severity
-from sglang_contracts.verify.rules import name_gone, override_orphaned
-from sglang_contracts.verify.rules.case import Case, Judging, with_changes
+from sglang_contracts.verify.findings.finding import Finding, Severity, with_changes
+from sglang_contracts.verify.rules import member_gone, name_gone, override_orphaned
+from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.values.object_calls import Site
 from sglang_contracts.verify.values.signature_fit import Misfit, Shape, misfit
+
+OVERRIDE_SIGNATURE = Rule(
+    id="override-signature",
+    what="an override of {name}() cannot take what SGLang passes",
+    fix="give it {to}",
+    otherwise="accept the new parameters, or take *args and **kwargs",
+    page="override_signature.toml",
+    severity=Severity.ERROR,
+    role="override",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+
 
 _RARE = 0.15
 """Share of upstream's call sites below which a new argument is passed on a special path only."""
@@ -29,8 +46,7 @@ _PASSES = {
 
 def detect_hook(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """A hook's target, and whether its function fits what the target is called with."""
-    node = file.nodes[use.node]
-    outcome = name_gone.detect_dotted(state, node.text) if type(node) is Dotted else UNKNOWN
+    outcome = name_gone.detect_dotted(state, index, file, use)
     if outcome.status is not Status.OK:
         return outcome._replace(what="hook") if outcome.status is Status.BROKEN else outcome
     if not use.value:
@@ -40,6 +56,12 @@ def detect_hook(state: Detection, index: int, file: File, use: Use) -> Outcome:
         return outcome
     fits = replaces(state, own, outcome.found[0], use.name)
     return fits if fits is not None and fits.status is Status.BROKEN else outcome
+
+
+def detect_write(state: Detection, index: int, file: File, use: Use) -> Outcome:
+    """An assignment to an attribute: is it there, and does a function that replaces one fit?"""
+    outcome = member_gone.detect_attribute(state, index, file, use)
+    return detect_patch(state, index, use, outcome) or outcome
 
 
 def detect_patch(state: Detection, index: int, use: Use, outcome: Outcome) -> Outcome | None:
@@ -291,11 +313,12 @@ def constructed_elsewhere(state: Detection, index: int, qual: str) -> bool:
     return any(short in file.mentions.get(-1, ()) for file in state.files)
 
 
-def judge_replacement(judging: Judging, case: Case, use: Use) -> Finding | None:
-    """A hook or a patch whose function no longer fits what its target is called with."""
+def judge_stand_in(judging: Judging, case: Case) -> Finding | None:
+    """An override, a hook or a patch that no longer fits what its target is called with."""
     made = judge_signature(judging, case)
-    if made is None:
-        return None
+    if made is None or case.check.kind == "override":
+        return made
+    _, use = judging.use(case)
     return with_changes(made, role="hook" if use.kind is UseKind.HOOK else "patch")
 
 
@@ -317,10 +340,9 @@ def judge_signature(judging: Judging, case: Case) -> Finding | None:
         severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
     return judging.finding(
         case,
-        rule="override-signature",
+        rule=OVERRIDE_SIGNATURE,
         severity=severity,
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=judging.replacements.of_call(outcome.owner, outcome.name, new, after),
         role="override",
         new=judging.signature(outcome.owner, after),
@@ -359,14 +381,6 @@ def gained(judging: Judging, case: Case, target: Symbol, name: str) -> bool:
     return _takes(target, name) and bool(good) and not _takes(good[0], name)
 
 
-def judge_override(judging: Judging, case: Case) -> Finding | None:
-    """An override that no longer fits, or that nobody calls."""
-    outcome = case.entry.outcome
-    if outcome.what == "override":
-        return judge_signature(judging, case)
-    return override_orphaned.judge_orphan(judging, case)
-
-
 def passed(judging: Judging, case: Case) -> str:
     """What SGLang passes: what broke it first, and what it is now where that is another."""
     now = case.entry.outcome.name
@@ -393,3 +407,10 @@ def _takes(function: Symbol, name: str) -> bool:
     """Whether a function of the release has a parameter."""
     node = function.node
     return isinstance(node, Recorded) and any(each.name == name for each in node.parameters)
+
+
+CAUSE = Cause(
+    detects={UseKind.WRITE: detect_write, UseKind.HOOK: detect_hook},
+    failures=(Failure(what="override", catches=NOTHING, judge=judge_stand_in),),
+    rules=(OVERRIDE_SIGNATURE,),
+)

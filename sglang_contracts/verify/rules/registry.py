@@ -1,176 +1,72 @@
-"""The detections of all causes: which is asked for which kind of use, and in which order."""
+"""All causes, in order, and what the rest of the tool looks up in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from sglang_contracts.contract.model import Clause
-from sglang_contracts.plugin.ir.nodes import Call, Dotted
-from sglang_contracts.plugin.ir.records import File, Use, UseKind
-from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
+from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.verify.rules import (
     argument_place,
+    argument_type,
     call_form,
+    clause_difference,
+    clause_inexact,
+    contract_clause,
     enum_text,
     hook_missing,
+    launch_word_gone,
     member_gone,
     name_gone,
     operation_on_kind,
+    override_orphaned,
     override_signature,
     registry_key,
     result_form,
+    retired,
+    switch_default_flipped,
+    version_guard_wrong,
 )
-from sglang_contracts.verify.rules.check import Check
-from sglang_contracts.verify.rules.clause_behaviour import Behaviours
-from sglang_contracts.verify.rules.clause_candidates import Candidate, candidates
-from sglang_contracts.verify.rules.detection import Detection
-from sglang_contracts.verify.rules.guarded import Reach
-from sglang_contracts.verify.values.evaluator import Evaluator
+from sglang_contracts.verify.rules.cause import Cause, Detect, Failure
+from sglang_contracts.verify.rules.rule import Rule
 
-_MAGIC = frozenset(
-    [
-        "__init_subclass__",
-        "__class_getitem__",
-        "__new__",
-        "__post_init__",
-        "__del__",
-        "__repr__",
-        "__str__",
-        "__eq__",
-        "__hash__",
-        "__enter__",
-        "__exit__",
-        "__len__",
-        "__iter__",
-        "__getattr__",
-        "__getattribute__",
-        "__setattr__",
-        "__reduce__",
-        "__getstate__",
-        "__setstate__",
-        "__bool__",
-        "__contains__",
-        "__getitem__",
-        "__setitem__",
-        "__call__",
-        "__next__",
-        "__lt__",
-        "__gt__",
-        "__le__",
-        "__ge__",
-        "__ne__",
-    ]
+CAUSES: tuple[Cause, ...] = (
+    name_gone.CAUSE,
+    member_gone.CAUSE,
+    call_form.CAUSE,
+    argument_place.CAUSE,
+    argument_type.CAUSE,
+    result_form.CAUSE,
+    operation_on_kind.CAUSE,
+    enum_text.CAUSE,
+    retired.CAUSE,
+    override_signature.CAUSE,
+    override_orphaned.CAUSE,
+    hook_missing.CAUSE,
+    launch_word_gone.CAUSE,
+    switch_default_flipped.CAUSE,
+    registry_key.CAUSE,
+    contract_clause.CAUSE,
+    version_guard_wrong.CAUSE,
 )
+"""Where several look at one kind of use, the first that can tell how it fares decides."""
 
+DETECTS: dict[UseKind, tuple[Detect, ...]] = {
+    kind: tuple(cause.detects[kind] for cause in CAUSES if kind in cause.detects)
+    for kind in UseKind
+}
+"""Kind of use → what looks at it, in order."""
 
-def detect_use(state: Detection, index: int, file: File, use: Use) -> Outcome:
-    """One use."""
-    match use.kind:
-        case UseKind.IMPORT:
-            return name_gone.detect_import(state, file.nodes[use.node])
-        case UseKind.READ | UseKind.PROBE:
-            return member_gone.detect_attribute(state, index, file, use)
-        case UseKind.WRITE:
-            outcome = member_gone.detect_attribute(state, index, file, use)
-            return override_signature.detect_patch(state, index, use, outcome) or outcome
-        case UseKind.CALL:
-            return call_form.detect_call(state, index, file, use)
-        case UseKind.UNPACK:
-            outcome = result_form.detect_unpacking(state, index, file, use)
-            if type(file.nodes[use.node]) is Call:
-                return outcome
-            return or_needed(state, outcome, index, file, use, operation_on_kind.UNPACK)
-        case UseKind.NEED if use.name == "places":
-            return argument_place.misplaced(state, index, file, use)
-        case UseKind.NEED if use.name in ("text", "format"):
-            return enum_text.member_text(state, index, file, use)
-        case UseKind.NEED:
-            return operation_on_kind.detect_operation(state, index, file, use, use.name)
-        case UseKind.HOOK:
-            return override_signature.detect_hook(state, index, file, use)
-        case UseKind.DOTTED:
-            node = file.nodes[use.node]
-            return name_gone.detect_dotted(state, node.text) if type(node) is Dotted else UNKNOWN
-        case UseKind.ITEM:
-            outcome = registry_key.detect_registry_key(state, index, file, use)
-            return or_needed(state, outcome, index, file, use, operation_on_kind.KEY)
-        case UseKind.REGISTER:
-            return registry_key.detect_registry_key(state, index, file, use)
-    return UNKNOWN
+FAILURES: dict[str, Failure] = {each.what: each for cause in CAUSES for each in cause.failures}
+"""``Outcome.what`` → the failure."""
 
+CATCHES = {what: failure.catches for what, failure in FAILURES.items()}
+"""``Outcome.what`` → exceptions whose ``except`` clauses catch it."""
 
-def or_needed(
-    state: Detection, outcome: Outcome, index: int, file: File, use: Use, need: str
-) -> Outcome:
-    """What is known otherwise, or else what the kind of the value tells."""
-    if outcome.status is not Status.UNKNOWN:
-        return outcome
-    return operation_on_kind.detect_operation(state, index, file, use, need)
+RULES: dict[str, Rule] = {rule.id: rule for cause in CAUSES for rule in cause.rules}
+"""Id → rule: what a finding on a plugin can be."""
 
+CLAUSE_RULES: dict[str, Rule] = {
+    rule.id: rule for each in (clause_inexact, clause_difference) for rule in each.RULES
+}
+"""The same for what ``verify`` and ``diff`` say of clauses; no plugin can have such a finding."""
 
-class Detectors:
-    """Works out outcomes of checks in the present release of an evaluator.
-
-    Args:
-        evaluator: Works out values in the present release.
-        clauses: Behaviours and obligations that contracts state.
-    """
-
-    def __init__(self, evaluator: Evaluator, clauses: Sequence[Clause] = ()) -> None:
-        self.state = Detection(evaluator, detect_use)
-        self.behaviours = Behaviours(self.state, clauses)
-        self.candidates = candidates(evaluator, clauses)
-
-    def checks(self) -> list[Check]:
-        """Everything there is to look at."""
-        found: list[Check] = []
-        for index, file in enumerate(self.state.files):
-            for number, use in enumerate(file.uses):
-                if use.kind not in (UseKind.FLAG, UseKind.ENVIRONMENT):
-                    found.append(Check("use", index, number))
-            for qual, record in file.classes.items():
-                if not self.state.evaluator.index.may_derive(index, qual):
-                    continue
-                found.append(Check("class", index, 0, qual))
-                for name, number in record.methods.items():
-                    if name not in _MAGIC:
-                        found.append(Check("override", index, number, f"{qual}.{name}"))
-        for number, each in enumerate(self.candidates):
-            found.append(Check("clause", each.file, number, each.name))
-        return found
-
-    def outcome(self, check: Check) -> Outcome:
-        """How a check fares in the present release, whoever guards it."""
-        if check.kind == "use":
-            file = self.state.files[check.file]
-            return detect_use(self.state, check.file, file, file.uses[check.number])
-        if check.kind == "override":
-            return override_signature.detect_override(
-                self.state, check.file, check.number, check.name
-            )
-        if check.kind == "clause":
-            return self.behaviours.outcome(self.candidates[check.number])
-        return hook_missing.detect_missing_hooks(self.state, check.file, check.name)
-
-    def guard_of(self, candidate: Candidate) -> int:
-        """The guard a candidate stands under."""
-        file = self.state.files[candidate.file]
-        if candidate.kind == "use":
-            return file.uses[candidate.number].guard
-        if candidate.kind == "method":
-            return file.functions[candidate.number].guard
-        return file.classes[candidate.name].guard
-
-    def outcome_of(self, check: Check) -> tuple[Outcome, Callable[[], Reach]]:
-        """An outcome, and how to find out whether its code runs."""
-        outcome = self.outcome(check)
-        file = self.state.files[check.file]
-        if check.kind == "use":
-            guard = file.uses[check.number].guard
-        elif check.kind == "clause":
-            guard = self.guard_of(self.candidates[check.number])
-        elif check.kind == "override":
-            guard = file.functions[check.number].guard
-        else:
-            guard = file.classes[check.name].guard
-        return outcome, lambda: self.state.guards.reach(check.file, guard, outcome.what)
+MERGES_WITH = {rule.id: rule.merges_with for rule in RULES.values()}
+"""Rule → the rules that already say it: what merging findings goes by."""

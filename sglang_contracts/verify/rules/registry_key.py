@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.plugin.walk.except_clauses import KEY_ERRORS
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
-from sglang_contracts.verify.findings.finding import Finding
+from sglang_contracts.verify.findings.finding import Finding, Severity
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
+from sglang_contracts.verify.rules.contract_clause import BEHAVIOUR_CHANGED
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+
+REGISTRY_REMOVED = Rule(
+    id="registry-removed",
+    what="{name} is not registered any more",
+    early="{name} is not registered yet",
+    fix="use {to}",
+    page="registry_key.toml",
+    severity=Severity.ERROR,
+    role="use",
+    absent=True,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
 
 
 def detect_registry_key(state: Detection, index: int, file: File, use: Use) -> Outcome:
@@ -33,16 +51,16 @@ def detect_registry_key(state: Detection, index: int, file: File, use: Use) -> O
     )
 
 
-def judge_registry(judging: Judging, case: Case, use: Use) -> Finding:
+def judge_registry(judging: Judging, case: Case) -> Finding | None:
     """A registry read by a key that it no longer has."""
+    if judging.good(case).what == "kind":
+        return None  # a mapping as any other: its annotation never told its keys
     outcome = case.entry.outcome
     said = judging.replacements.contract(outcome.symbol, judging.releases[case.at])
     return judging.finding(
         case,
-        rule="registry-removed",
-        severity=judging.severity(case),
+        rule=REGISTRY_REMOVED,
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=said,
     )
 
@@ -53,10 +71,19 @@ def judge_taken_key(judging: Judging, case: Case) -> Finding | None:
         return None
     return judging.finding(
         case,
-        rule="behaviour-changed",
-        severity=judging.severity(case),
+        rule=BEHAVIOUR_CHANGED,
         symbol=case.entry.outcome.symbol,
-        locations=judging.location(case),
+        role="use",
         old="there was no such entry",
         new="SGLang has one of its own",
     )
+
+
+CAUSE = Cause(
+    detects={UseKind.ITEM: detect_registry_key, UseKind.REGISTER: detect_registry_key},
+    failures=(
+        Failure(what="registry", catches=KEY_ERRORS, judge=judge_registry),
+        Failure(what="taken", catches=NOTHING, judge=judge_taken_key),
+    ),
+    rules=(REGISTRY_REMOVED,),
+)

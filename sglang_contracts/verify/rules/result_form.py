@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Unpack
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.plugin.walk.except_clauses import UNPACK_ERRORS
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Kind, Role
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
-from sglang_contracts.verify.findings.finding import Finding
+from sglang_contracts.verify.findings.finding import Finding, Severity
 from sglang_contracts.verify.rules import argument_type
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.values import builtin_kinds as kinds
 from sglang_contracts.verify.values.value import (
     NONE,
@@ -22,6 +25,20 @@ from sglang_contracts.verify.values.value import (
     TupleValue,
     Value,
 )
+
+RETURN_CHANGED = Rule(
+    id="return-changed",
+    what="{name}() returns something else",
+    fix="take {to}",
+    page="result_form.toml",
+    severity=Severity.ERROR,
+    role="call",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+
 
 _OF_TUPLES = frozenset({"count", "index"})
 """Attributes that a tuple has."""
@@ -212,10 +229,8 @@ def judge_awaited(judging: Judging, case: Case) -> Finding | None:
     now = outcome.detail == "coroutine"
     return judging.finding(
         case,
-        rule="return-changed",
-        severity=judging.severity(case),
+        rule=RETURN_CHANGED,
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=judging.replacements.contract(outcome.symbol, judging.releases[case.at]),
         role="call",
         detail="it is a coroutine: await it" if now else "it is no coroutine: do not await it",
@@ -232,10 +247,8 @@ def judge_result(judging: Judging, case: Case) -> Finding | None:
     said = judging.replacements.contract(outcome.symbol, judging.releases[case.at])
     return judging.finding(
         case,
-        rule="return-changed",
-        severity=judging.severity(case),
+        rule=RETURN_CHANGED,
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=said or judging.replacements.of_return(outcome.owner, 0, after),
         role="call",
         detail=f"it returns {node.returns if isinstance(node, Recorded) else 'a tuple'}, "
@@ -254,13 +267,22 @@ def judge_unpacking(judging: Judging, case: Case) -> Finding | None:
     old = kinds.stated(was[0]) if was and isinstance(was[0].node, Recorded) else ""
     return judging.finding(
         case,
-        rule="return-changed",
-        severity=judging.severity(case),
+        rule=RETURN_CHANGED,
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=judging.replacements.contract(outcome.symbol, judging.releases[case.at])
         or judging.replacements.of_return(outcome.owner, 0, after),
         role="call",
         old=old or outcome.name.lstrip("-") + " values",
         new=(node.returns if isinstance(node, Recorded) else "") or outcome.new + " values",
     )
+
+
+CAUSE = Cause(
+    detects={UseKind.UNPACK: detect_unpacking},
+    failures=(
+        Failure(what="awaited", catches=NOTHING, judge=judge_awaited),
+        Failure(what="result", catches=NOTHING, judge=judge_result),
+        Failure(what="unpack", catches=UNPACK_ERRORS, judge=judge_unpacking),
+    ),
+    rules=(RETURN_CHANGED,),
+)

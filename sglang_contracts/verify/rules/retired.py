@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from sglang_contracts.verify.findings.finding import Finding
+from sglang_contracts.verify.findings.finding import Finding, Severity
 from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import Cause, Failure
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+
+RETIRED = Rule(
+    id="retired",
+    what="{name} still imports, but calling it raises",
+    fix="use {to}",
+    page="retired.toml",
+    severity=Severity.ERROR,
+    role="call",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
 
 
 def judge_retired(judging: Judging, case: Case) -> Finding | None:
@@ -14,12 +29,25 @@ def judge_retired(judging: Judging, case: Case) -> Finding | None:
     new = judging.releases[case.at]
     return judging.finding(
         case,
-        rule="retired",
-        severity=judging.severity(case),
+        rule=RETIRED,
         symbol=outcome.symbol,
-        locations=judging.location(case),
         suggestion=judging.replacements.of_message(
             outcome.owner, new, judging.catalog.surface(new)
         ),
         role="call",
     )
+
+
+CAUSE = Cause(
+    detects={},  # a call is looked at with its form
+    failures=(
+        Failure(
+            what="retired",
+            catches=frozenset(
+                {"RuntimeError", "NotImplementedError", "Exception", "BaseException", "*"}
+            ),
+            judge=judge_retired,
+        ),
+    ),
+    rules=(RETIRED,),
+)

@@ -27,6 +27,8 @@ from sglang_contracts.plugin.ir.records import File, Form, Use, UseKind
 from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.verify.answers.spans import last_before
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity
+from sglang_contracts.verify.rules.cause import Cause
+from sglang_contracts.verify.rules.contract_clause import BEHAVIOUR_CHANGED
 
 _MODULE, _TABLE, _OBJECT = "sglang.srt.environ", "Envs", "envs"
 _SWITCH = re.compile(r"EnvBool\w*\((True|False)\b")
@@ -95,7 +97,7 @@ class Defaults:
         if now is None or now == was or last is None:
             return None
         return Finding(
-            "behaviour-changed",
+            BEHAVIOUR_CHANGED.id,
             Severity.WARNING,
             f"env:{reading.name}",
             (reading.location,),
@@ -163,3 +165,10 @@ def _switch(node: Node) -> bool | None:
     if type(node) is Number and node.number in (0, 1):
         return bool(node.number)
     return None
+
+
+CAUSE = Cause(
+    detects={},  # switches are looked at over all releases at once
+    failures=(),
+    rules=(),  # a change of behaviour
+)

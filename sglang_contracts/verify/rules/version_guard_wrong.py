@@ -5,11 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.records import Chain, File
-from sglang_contracts.verify.findings.finding import Finding, Location, Severity
-from sglang_contracts.verify.rules.case import Case, Judging, with_changes
+from sglang_contracts.verify.findings.finding import (
+    VERSION,
+    Finding,
+    Location,
+    Severity,
+    with_changes,
+)
+from sglang_contracts.verify.rules.case import Case, Judging
+from sglang_contracts.verify.rules.cause import Cause
+from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 
-VERSION = "sglang:__version__"
-"""What such a finding is about."""
+GUARD_WRONG = Rule(
+    id="guard-wrong",
+    what="the guard around {name} is wrong here",
+    fix="use {to}",
+    dated=False,
+    page="version_guard_wrong.toml",
+    severity=Severity.ERROR,
+    role="guard",
+    absent=False,
+    merges_with=ALONE,
+    edit=Edit.NONE,
+    argument=False,
+)
+
 
 _LONG_AGO, _SOME_DAY = "0.0.1", "999"
 """Releases before and beyond all that are recorded."""
@@ -112,7 +132,7 @@ def judge_gap(
     if not fails and (names or not is_total(judging, index, chain)):
         return None  # cases apart from a rule that stands before them
     return Finding(
-        "guard-wrong",
+        GUARD_WRONG.id,
         Severity.ERROR if fails else Severity.WARNING,
         VERSION,
         (Location(file.path, chain.line, chain.column),),
@@ -155,7 +175,7 @@ def judge_never_taken(
         line = chain.lines[number]
         found.append(
             Finding(
-                "guard-wrong",
+                GUARD_WRONG.id,
                 severity,
                 VERSION,
                 (Location(file.path, line),),
@@ -179,7 +199,7 @@ def with_wrong_guard(judging: Judging, case: Case, made: Finding) -> Finding:
             taken = covered(judging, index, record.condition, record.positive)
             wrong = taken and drawn_wrong(judging, case, taken)
             if wrong:
-                return with_changes(made, rule="guard-wrong", detail=wrong)
+                return with_changes(made, rule=GUARD_WRONG.id, detail=wrong)
         guard = record.parent
     return made
 
@@ -226,3 +246,10 @@ def branch_name(judging: Judging, covered: Sequence[bool]) -> str:
     if taken[0] == 0:
         return f"the branch up to {last}"
     return f"the branch for {first} to {last}"
+
+
+CAUSE = Cause(
+    detects={},  # branches are looked at over all releases at once
+    failures=(),
+    rules=(GUARD_WRONG,),
+)

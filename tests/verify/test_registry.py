@@ -1,0 +1,74 @@
+"""Causes and rules as records: none is forgotten, and what names one names it rightly."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from sglang_contracts.contract import load_contracts
+from sglang_contracts.verify.rules import registry
+from sglang_contracts.verify.rules.rule import Rule
+
+FOLDER = Path(registry.__file__).parent
+EVERY = [*registry.RULES.values(), *registry.CLAUSE_RULES.values()]
+
+
+def constants(kind: str) -> dict[str, set[str]]:
+    """Module → names that it defines at its top as calls of a kind of record."""
+    found: dict[str, set[str]] = {}
+    for path in FOLDER.glob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                called = node.value.func
+                if isinstance(called, ast.Name) and called.id == kind:
+                    found.setdefault(path.stem, set()).update(
+                        ast.unparse(each) for each in node.targets
+                    )
+    return found
+
+
+def test_each_module_with_a_cause_is_in_the_registry_once():
+    assert len(constants("Cause")) == len(registry.CAUSES)
+    assert len(set(map(id, registry.CAUSES))) == len(registry.CAUSES)
+
+
+def test_each_rule_that_is_written_down_is_registered_once():
+    written = [name for names in constants("Rule").values() for name in names]
+    assert sorted(written) == sorted(rule.id.upper().replace("-", "_") for rule in EVERY)
+
+
+def test_each_way_of_failing_that_a_detection_names_has_one_failure():
+    named = {
+        node.args[1].value
+        for path in FOLDER.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "Outcome"
+        and len(node.args) > 1
+        and ast.unparse(node.args[0]) == "Status.BROKEN"
+        and isinstance(node.args[1], ast.Constant)
+    }
+    failures = [each.what for cause in registry.CAUSES for each in cause.failures]
+    assert len(failures) == len(set(failures))
+    assert named <= set(failures)
+    assert set(failures) - named == {"hook", "registry", "taken"}  # made of another, or of a choice
+
+
+@pytest.mark.parametrize("rule", EVERY, ids=lambda rule: rule.id)
+def test_rules_merge_with_rules(rule: Rule):
+    assert rule.merges_with <= set(registry.RULES)
+    assert rule.id not in rule.merges_with
+
+
+def test_contracts_report_under_rules():
+    named = {clause.rule for each in load_contracts() for clause in each.clauses if clause.rule}
+    assert named <= set(registry.RULES)
+
+
+def test_a_page_file_has_the_pages_of_its_rules_and_no_other():
+    from sglang_contracts.report.rules import pages
+
+    for path in FOLDER.glob("*.toml"):
+        assert set(pages(path.name)) == {rule.id for rule in EVERY if rule.page == path.name}
+        assert path.with_suffix(".py").exists()
+    assert all(rule.page for rule in registry.RULES.values())

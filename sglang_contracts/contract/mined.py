@@ -43,22 +43,26 @@ def inventory(spelling: str, catalog: Catalog) -> tuple[tuple[str, ...], str]:
             "write module:Class; `sglang-contracts explain NAME` finds where a name is",
         )
     whole = sharp({release: found is not None for release, found in classes.items()})
-    members: dict[tuple[str, str], dict[str, tuple[str, ...] | None]] = {}
+    sections: dict[str, str] = {}
+    members: dict[str, dict[str, tuple[str, ...] | None]] = {}
     for release, found in classes.items():
         if found is None:
             continue
         for name, member in sorted(catalog.surface(release).members(found).items()):
             section = _SECTIONS.get(member.kind)
             if section and not name.startswith("_"):
-                there = members.setdefault((section, name), {})
+                sections[name] = section  # an attribute may have become a property: the newest
+                there = members.setdefault(name, {})
                 there[release] = _parameters(member) if section == "methods" else None
     blocks = []
-    for (section, name), there in sorted(members.items(), key=lambda each: _rank(each[0][0])):
-        lines = [f"[{section}.{name}]"]
+    for name in sorted(members, key=lambda each: _rank(sections[each])):
+        there = members[name]
+        lines = [f"[{sections[name]}.{name}]"]
         own = sharp({release: release in there for release in catalog.releases})
         if own != whole:
             lines.append(f"sglang = {_texts(own)}")
-        lines += _signatures(there, catalog.releases)
+        if sections[name] == "methods":
+            lines += _signatures(there, catalog.releases)
         blocks.append("\n".join(lines))
     return whole, "\n\n".join(blocks) + "\n" if blocks else ""
 

@@ -18,6 +18,7 @@ TARGETS = [
     "sglang.srt.model_executor.forward_batch_info:ForwardBatch",
     "sglang.srt.model_executor.forward_context:ForwardContext",
     "sglang.srt.mem_cache.memory_pool:MHATokenToKVPool",
+    "sglang.srt.eplb.expert_location:ExpertLocationMetadata",  # an attribute became a property
 ]
 
 

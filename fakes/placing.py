@@ -23,6 +23,7 @@ _BEHAVIOURS = (
     "plugins",
     "pools",
     "radix",
+    "one_process",
     "request_pool",
     "sampling",
     "server",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sglang_contracts.fakes.behaviour import BY_RESULT, Given, function, method
+from sglang_contracts.fakes.one_process import saver
 
 if TYPE_CHECKING:
     from sglang_contracts.fakes.release import Fake
@@ -75,6 +76,7 @@ def kv_init(fake: Fake, self: Any, given: Given) -> None:
         cpu_offloading_chunk_size=8192,
         enable_custom_mem_pool=False,
         custom_mem_pool=None,
+        memory_saver_adapter=saver(fake),
         allocation_label=given.get("allocation_label"),
         kernel_page_blocks=None,
         post_capture_active=False,

@@ -75,6 +75,9 @@ class FakeModule(types.ModuleType):
         return MissingAttributeError(plain, lambda: fake.advise(spelling), name, self)
 
 
+FakeModule.__name__ = "module"  # Python's own errors name the type: 'module' object is not callable
+
+
 def _is_from_import(frame: types.FrameType) -> bool:
     """Whether the frame stands at a ``from … import``: Python hides other errors there."""
     at = frame.f_lasti

@@ -69,6 +69,9 @@ class Unknown:
     __call__ = __getitem__ = __iter__ = __len__ = __bool__ = __contains__ = _refuse
     __add__ = __sub__ = __mul__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __int__ = __float__ = __index__ = __enter__ = __exit__ = __setattr__ = _refuse
+    __setitem__ = __delitem__ = _refuse
+    __radd__ = __rsub__ = __rmul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _refuse
+    __and__ = __or__ = __xor__ = __matmul__ = __neg__ = __invert__ = __reversed__ = _refuse
 
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

@@ -20,14 +20,18 @@ def symbol(*spellings: str) -> Any:
     """The first of several ``module:name`` spellings that the installed SGLang has.
 
     Raises:
-        ImportError: None of them is there.
+        ImportError: None of them is there; or one of the modules is, and cannot be imported: what
+            it raised is passed on.
     """
     for spelling in spellings:
         module, _, name = spelling.partition(":")
         try:
             return getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError):
+        except AttributeError:
             continue
+        except ModuleNotFoundError as error:
+            if not error.name or not f"{module}.".startswith(f"{error.name}."):
+                raise  # the module is there, and something that it needs is not
     raise ImportError(f"the installed SGLang has none of {', '.join(spellings)}")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sglang_contracts.fakes.gaps import gap
 from sglang_contracts.plugin.reading.settings import ExpectedFailure
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.expected import applies, judged
@@ -56,26 +57,46 @@ def _run(check: Check, context: Context) -> Result:
         check.run(context)
     except Inapplicable as reason:
         return msgspec.structs.replace(base, outcome="skip", reason=reason.reason)
-    except Violation as error:
+    except (Violation, SubjectError) as error:
+        raised = error.cause if isinstance(error, SubjectError) else error
+        lacking = gap(raised)
+        if lacking:
+            return _not_told(base, lacking, context)
+        crashed = isinstance(error, SubjectError)
+        told = str(error) if isinstance(error, SubjectError) else error.message
         return msgspec.structs.replace(
             base,
             outcome="fail",
-            message=_with_why(error.message, check),
-            reproduction=snippet(check, context),
-        )
-    except SubjectError as error:
-        return msgspec.structs.replace(
-            base,
-            outcome="fail",
-            message=_with_why(str(error), check),
-            crash=not check.forbids_raising,
+            message=_with_why(told, check),
+            cause=error.why() if isinstance(error, SubjectError) else "",
+            crash=crashed and not check.forbids_raising,
             reproduction=snippet(check, context),
         )
     except BaseException as error:
         if is_ctrl_c(error):
             raise
+        lacking = gap(error)
+        if lacking:
+            return _not_told(base, lacking, context)
         return msgspec.structs.replace(base, outcome="error", message=_told(error))
     return base
+
+
+def _not_told(base: Result, lacking: str, context: Context) -> Result:
+    """A fake's gap: nothing is known of the plugin, and the real release is to be asked."""
+    subject, release = context.subject, context.release
+    tests = subject.parts.get("tests")
+    if tests is not None:
+        command = f"python -m pytest {tests} --sglang {release}"
+    else:
+        command = f"sglang-contracts certify {subject.name} --sglang {release}"
+    return msgspec.structs.replace(
+        base,
+        outcome="error",
+        cause=lacking,
+        message=f"{lacking}: what the plugin makes of it cannot be told here.\n"
+        f"Try it on the real release: python -m pip install 'sglang=={release}' && {command}",
+    )
 
 
 def _with_why(message: str, check: Check) -> str:

@@ -19,6 +19,8 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of a skip or an expected failure: a sentence. Of the others: empty."""
     message: str = ""
     """Of a failure or an error."""
+    cause: str = ""
+    """Why, in a line, where many checks may fail for the same reason; empty: for its own."""
     crash: bool = False
     """The failure is something that the backend raised, not this check's own assertion."""
     reproduction: str = ""

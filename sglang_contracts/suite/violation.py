@@ -9,11 +9,15 @@ is a fault of the suite, and never the backend's.
 
 from __future__ import annotations
 
+import functools
 import signal
+import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+
+from sglang_contracts import paths
 
 T = TypeVar("T")
 
@@ -52,15 +56,61 @@ class SubjectError(Exception):
         self.cause = cause
         self.reproduction = ""
 
+    def why(self) -> str:
+        """What was raised and where, in a line: the same for every check that it fails."""
+        text = said(self.cause).partition("\n")[0]
+        return f"{type(self.cause).__name__}: {text}{place_of(self.cause)}"
+
     def __str__(self) -> str:
         text = f"{self.doing} raised {type(self.cause).__name__}: {said(self.cause)}"
-        frames = traceback.extract_tb(self.cause.__traceback__)
-        if frames:
-            last = frames[-1]
-            text += f"\n  at {Path(last.filename).name}:{last.lineno} in {last.name}"
+        place = place_of(self.cause)
+        if place:
+            text += f"\n {place}"
+        if isinstance(self.cause, TypeError) and "'module' object is not callable" in text:
+            text += (
+                "\n  a module stands where that line calls a function: importing a submodule of "
+                "the same name puts it in the function's place"
+            )
         if self.reproduction:
             text += f"\n\nreproduce:\n{self.reproduction}"
         return text
+
+
+def place_of(error: BaseException) -> str:
+    """Where something was raised: the last line of the vendor's own, `` at file:line in name``."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    others = _not_the_vendors()
+    own = [f for f in frames if not f.filename.startswith("<") and not _below(f.filename, others)]
+    last = (own or frames)[-1]
+    return f" at {'/'.join(Path(last.filename).parts[-2:])}:{last.lineno} in {last.name}"
+
+
+@functools.cache
+def _not_the_vendors() -> tuple[str, ...]:
+    """Folders of what calls the vendor's code, and of what it calls."""
+    import sysconfig
+
+    found = [str(paths.package()), *_fakes()]
+    found += [sysconfig.get_paths()["stdlib"]]
+    for name in ("torch", "numpy", "sglang"):
+        spec = getattr(sys.modules.get(name), "__spec__", None)
+        found += list(getattr(spec, "submodule_search_locations", None) or ())
+    return tuple(found)
+
+
+@functools.cache
+def _fakes() -> tuple[str, ...]:
+    import sglang_contracts.fakes
+
+    return tuple(map(str, sglang_contracts.fakes.__path__))
+
+
+def _below(file: str, folders: tuple[str, ...]) -> bool:
+    if "site-packages" in file:  # below the library's folder, and not of it
+        folders = tuple(each for each in folders if "site-packages" in each)
+    return any(file.startswith(f"{each}/") for each in folders)
 
 
 class Inapplicable(Exception):  # noqa: N818 - it is no error: the check is skipped with a sentence
@@ -89,12 +139,24 @@ def ask(doing: str, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """
     try:
         return function(*args, **kwargs)
-    except (SubjectError, Violation, Inapplicable):
-        raise
+    except (SubjectError, Violation, Inapplicable) as error:
+        if _is_ours(error):
+            raise
+        raise SubjectError(doing, error) from error
     except BaseException as error:  # a plugin that ends the process is no crash of ours
         if is_ctrl_c(error):
             raise
         raise SubjectError(doing, error) from error
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether the suite itself raised it, out of what the plugin has called of it.
+
+    A plugin that raises the suite's own exceptions would have checks skipped, or say why they fail.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = (str(paths.package()), *_fakes())
+    return not frames or _below(frames[-1].filename, ours)
 
 
 def is_ctrl_c(error: BaseException) -> bool:

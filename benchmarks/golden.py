@@ -54,12 +54,11 @@ def freeze(folder: Path, wheel: Path | None) -> None:
         path = folder / "imaginary" / "contracts" / f"{name}.toml"
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    for rule, fixture in imaginary["FIXTURES"].items():
-        for kind in ("fires", "silent"):
-            for number, text in enumerate(getattr(fixture, kind)):
-                path = folder / "fixtures" / f"{rule}-{kind}-{number}" / "plugin.py"
-                path.parent.mkdir(parents=True)
-                path.write_text(text, encoding="utf-8")
+    for kind in ("fires", "silent"):
+        for fixture in imaginary[kind.upper()]:
+            path = folder / "fixtures" / f"{fixture.cause}-{kind}-{fixture.name}" / "plugin.py"
+            path.parent.mkdir(parents=True)
+            path.write_text(fixture.text, encoding="utf-8")
 
 
 def command(*arguments: str) -> bytes:

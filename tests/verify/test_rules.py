@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sglang_contracts.verify.findings.finding import Finding, Severity
+from sglang_contracts.verify.rules import registry
 from sglang_contracts.verify.rules.registry import RULES
 
 _SPEC = importlib.util.spec_from_file_location(
@@ -18,29 +19,26 @@ assert _SPEC is not None
 assert _SPEC.loader is not None
 _MODULE = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(_MODULE)
-FIXTURES = _MODULE.FIXTURES
+CAUSES = _MODULE.CAUSES
 
 FIRING = [
-    pytest.param(rule, text, id=f"{rule}-{number}")
-    for rule, fixture in FIXTURES.items()
-    for number, text in enumerate(fixture.fires)
+    pytest.param(each.rule, each.text, id=f"{each.cause}-{each.name}") for each in _MODULE.FIRES
 ]
-SILENT = [
-    pytest.param(text, id=f"{rule}-{number}")
-    for rule, fixture in FIXTURES.items()
-    for number, text in enumerate(fixture.silent)
-]
+SILENT = [pytest.param(each.text, id=f"{each.cause}-{each.name}") for each in _MODULE.SILENT]
 CheckText = Callable[[str], dict[str, list[Finding]]]
 
 
 def test_every_rule_has_fixtures_of_both_kinds() -> None:
-    lacking = [
-        rule
-        for rule in RULES
-        if rule not in FIXTURES or not FIXTURES[rule].fires or not FIXTURES[rule].silent
-    ]
-    assert lacking == []
-    assert set(FIXTURES) <= set(RULES)
+    for fixtures in (_MODULE.FIRES, _MODULE.SILENT):
+        assert {each.rule for each in fixtures} == set(RULES)
+
+
+def test_every_cause_has_fixtures_of_both_kinds() -> None:
+    modules = {name for name, kind in vars(registry).items() if hasattr(kind, "CAUSE")}
+    assert len(modules) == len(registry.CAUSES)
+    assert {path.name for path in CAUSES.iterdir()} == modules
+    for fixtures in (_MODULE.FIRES, _MODULE.SILENT):
+        assert {each.cause for each in fixtures} == modules
 
 
 @pytest.mark.parametrize(("rule", "text"), FIRING)

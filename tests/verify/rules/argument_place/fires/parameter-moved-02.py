@@ -1,0 +1,3 @@
+from sglang.srt.calls import put
+def f(self, rows):
+    put(rows, self.mask)

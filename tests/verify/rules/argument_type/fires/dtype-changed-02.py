@@ -1,0 +1,3 @@
+from sglang.srt.calls import typed
+def f(a, b):
+    return typed(a - b)

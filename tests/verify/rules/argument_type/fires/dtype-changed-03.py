@@ -1,0 +1,2 @@
+from sglang.srt.calls import start
+start(2, 'own')

@@ -1,0 +1,3 @@
+from sglang.srt.calls import typed
+def f(x):
+    return typed(x)

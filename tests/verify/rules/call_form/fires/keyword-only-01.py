@@ -1,0 +1,2 @@
+from sglang.srt.calls import named
+named(1, True)

@@ -1,0 +1,2 @@
+from sglang.srt.calls import needs
+needs(1)

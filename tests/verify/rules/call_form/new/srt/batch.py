@@ -1,0 +1,2 @@
+class Bag:
+    def fill(self, rows): return rows

@@ -1,0 +1,2 @@
+class Bag:
+    def fill(self, rows, extra=None): return rows

@@ -1,0 +1,6 @@
+from sglang.srt.calls import fewer
+import inspect
+kw = {}
+if 'extra' in inspect.signature(fewer).parameters:
+    kw['extra'] = 1
+fewer(1, **kw)

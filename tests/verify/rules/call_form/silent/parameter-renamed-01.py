@@ -1,0 +1,2 @@
+from sglang.srt.calls import renamed
+renamed(1, 2)

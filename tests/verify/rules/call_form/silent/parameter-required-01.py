@@ -1,0 +1,2 @@
+from sglang.srt.calls import same
+same(1)

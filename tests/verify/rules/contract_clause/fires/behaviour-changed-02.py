@@ -1,0 +1,2 @@
+from sglang.srt.meaning import shifted
+shifted([1])

@@ -1,0 +1,3 @@
+from sglang.srt.pool import Spec
+class Own(Spec):
+    pass

@@ -1,0 +1,2 @@
+class Spec:
+    def draft(self): return 1

@@ -1,0 +1,4 @@
+from sglang.srt.pool import Pool
+class Own(Pool):
+    def put(self, layer, loc: 'Record'):
+        return loc

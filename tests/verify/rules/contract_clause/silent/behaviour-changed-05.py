@@ -1,0 +1,3 @@
+from sglang.srt.meaning import shifted
+def f(Rows):
+    return shifted(Rows([1]))

@@ -1,0 +1,2 @@
+from sglang.srt.meaning import steady
+steady([1])

@@ -1,0 +1,5 @@
+import enum
+
+
+class PoolName(str, enum.Enum):
+    KV = "kv"

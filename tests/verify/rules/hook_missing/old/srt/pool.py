@@ -1,0 +1,6 @@
+from abc import ABC, abstractmethod
+
+
+class Linker(ABC):
+    @abstractmethod
+    def load(self): ...

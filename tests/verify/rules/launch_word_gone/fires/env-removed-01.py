@@ -1,0 +1,2 @@
+import os
+os.environ['SGLANG_OLD_SWITCH'] = '1'

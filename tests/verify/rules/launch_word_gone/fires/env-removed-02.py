@@ -1,0 +1,2 @@
+import os
+env = dict(os.environ, SGLANG_OLD_SWITCH='1')

@@ -1,0 +1,2 @@
+import os
+os.environ.update(SGLANG_OLD_SWITCH='1')

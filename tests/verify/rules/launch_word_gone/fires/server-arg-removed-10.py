@@ -1,0 +1,6 @@
+POD = """
+command: [python3, -m, sglang.launch_server]
+args:
+  - --policy
+  - lof
+"""

@@ -1,0 +1,1 @@
+from sglang.srt.server_args import ServerArgs

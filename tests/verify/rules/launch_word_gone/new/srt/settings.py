@@ -1,0 +1,2 @@
+import os
+B = os.environ.get('SGLANG_KEPT')

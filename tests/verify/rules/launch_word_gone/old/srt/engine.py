@@ -1,0 +1,5 @@
+from sglang.srt.server_args import ServerArgs
+class Engine:
+    def __init__(self, **kwargs):
+        self.server_args = ServerArgs(**kwargs)
+    def push(self, name): return name

@@ -1,0 +1,3 @@
+import os
+A = os.environ.get('SGLANG_OLD_SWITCH')
+B = os.environ.get('SGLANG_KEPT')

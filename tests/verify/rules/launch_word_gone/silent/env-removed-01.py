@@ -1,0 +1,2 @@
+import os
+os.environ.pop('SGLANG_OLD_SWITCH', None)

@@ -1,0 +1,2 @@
+import os
+del os.environ['SGLANG_OLD_SWITCH']

@@ -1,0 +1,1 @@
+CMD = ['python', 'train.py', '--lost-arg', '1']

@@ -1,0 +1,3 @@
+from sglang.srt.batch import Batch
+def f(b: Batch):
+    return b.lost_field

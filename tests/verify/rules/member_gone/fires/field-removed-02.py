@@ -1,0 +1,3 @@
+from sglang.srt.batch import Batch
+def f(b: 'Batch | None'):
+    return b.lost_field

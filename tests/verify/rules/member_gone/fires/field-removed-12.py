@@ -1,0 +1,4 @@
+from sglang.srt.batch import Batch
+from typing import Dict, List, Union
+def f(bs: List[Batch]):
+    bs.sort(key=lambda b: b.lost_field)

@@ -1,0 +1,4 @@
+from sglang.srt.batch import Batch
+def f(b):
+    assert isinstance(b, Batch)
+    return b.lost_field

@@ -1,0 +1,3 @@
+from sglang.srt.stats import Item
+def f(item: Item):
+    return item.stats.mark()

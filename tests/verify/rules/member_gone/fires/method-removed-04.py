@@ -1,0 +1,3 @@
+def f(row_index):
+    row_index.lookup([1], True)
+    return row_index.gone()

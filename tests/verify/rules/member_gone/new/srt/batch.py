@@ -1,0 +1,22 @@
+import dataclasses
+import enum
+from typing import List, Optional
+
+
+@dataclasses.dataclass
+class Batch:
+    kept: int
+    new_total_tokens: Optional[List[int]] = None
+    after: int = 0
+
+    def kept_method(self): return 1
+    def after_rename(self, rows, columns): return rows
+
+
+class Sub(Batch):
+    pass
+
+
+class Phase(enum.Enum):
+    ONE = 1
+    TWO = 2

@@ -1,0 +1,2 @@
+class Runner:
+    def other(self): return 1

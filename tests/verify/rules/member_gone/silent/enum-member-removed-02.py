@@ -1,0 +1,2 @@
+from sglang.srt.batch import Phase
+x = getattr(Phase, 'LEFT', Phase.TWO)

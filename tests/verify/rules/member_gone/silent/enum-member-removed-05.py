@@ -1,0 +1,2 @@
+from sglang.srt.stats import Way
+x = Way.FIRST

@@ -1,0 +1,2 @@
+def f(b):
+    return b.lost_field

@@ -1,0 +1,2 @@
+from sglang.srt.target import Runner
+Runner.marker_of_ours = True

@@ -1,0 +1,3 @@
+from sglang.srt.target import Runner
+if hasattr(Runner, 'other'):
+    Runner.step = lambda self: self.other()

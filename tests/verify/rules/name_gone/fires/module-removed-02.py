@@ -1,0 +1,3 @@
+def f():
+    import sglang.srt.gone as g
+    return g

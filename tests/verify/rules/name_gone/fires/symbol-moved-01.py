@@ -1,0 +1,2 @@
+from sglang.srt.names import Mover
+Mover()

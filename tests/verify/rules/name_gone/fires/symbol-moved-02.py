@@ -1,0 +1,2 @@
+def f():
+    from sglang.srt.names import Mover

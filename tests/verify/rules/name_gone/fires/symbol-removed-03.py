@@ -1,0 +1,2 @@
+from sglang.srt import names
+x = names.dropped

@@ -1,0 +1,2 @@
+import sglang.srt.names as n
+n.dropped()

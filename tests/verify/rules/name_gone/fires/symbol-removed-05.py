@@ -1,0 +1,4 @@
+try:
+    from sglang.srt.names import dropped
+except ImportError:
+    pass

@@ -1,0 +1,2 @@
+class Mover:
+    def go(self): return 1

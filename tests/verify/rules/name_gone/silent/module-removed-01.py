@@ -1,0 +1,4 @@
+try:
+    import sglang.srt.gone as m
+except ImportError:
+    import sglang.srt.names as m

@@ -1,0 +1,2 @@
+import sglang.srt.names as n
+x = getattr(n, 'dropped', n.stays)

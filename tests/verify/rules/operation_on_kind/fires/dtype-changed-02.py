@@ -1,0 +1,3 @@
+from sglang.srt.calls import Window
+def f(w: Window):
+    return [p.numpy() for p in w.parts]

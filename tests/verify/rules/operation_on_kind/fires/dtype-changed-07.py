@@ -1,0 +1,4 @@
+from sglang.srt.calls import Window
+def f(w: Window):
+    a, b = w.two
+    return a * b

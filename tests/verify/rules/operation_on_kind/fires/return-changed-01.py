@@ -1,0 +1,4 @@
+from sglang.srt.calls import Window
+def f(w: Window):
+    name = w.anchor()
+    return name.lower() if name else None

@@ -1,0 +1,3 @@
+from sglang.srt.calls import keeps
+def f(x):
+    return 1 if keeps(x) else 2

@@ -1,0 +1,3 @@
+from sglang.srt.calls import digest
+def f(x):
+    return digest(x) == 0

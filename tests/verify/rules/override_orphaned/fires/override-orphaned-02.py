@@ -1,0 +1,3 @@
+from sglang.srt.stepper import Stepper
+class Own(Stepper):
+    def advance(self): return 3

@@ -1,0 +1,3 @@
+from sglang.srt.loops import Loop
+class Own(Loop):
+    def turn(self): return 2

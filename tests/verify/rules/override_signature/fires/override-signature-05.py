@@ -1,0 +1,6 @@
+from sglang.srt.pool import Pool
+def mine(self, rows):
+    return rows
+
+
+Pool.copy = mine

@@ -1,0 +1,3 @@
+from sglang.srt.stepper import Stepper
+class Own(Stepper):
+    def begin(self, memory): return memory

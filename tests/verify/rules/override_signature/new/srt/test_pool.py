@@ -1,0 +1,2 @@
+def test_plain(pool):
+    pool.plain(kept=1)

@@ -1,0 +1,4 @@
+from sglang.srt.pool import Pool
+class Own(Pool):
+    def copy(self, rows, mask=None): return rows
+

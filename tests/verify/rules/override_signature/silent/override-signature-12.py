@@ -1,0 +1,3 @@
+from sglang.srt.loop import Hook
+class Own(Hook):
+    def tie(self, row): return row

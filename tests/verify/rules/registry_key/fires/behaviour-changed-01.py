@@ -1,0 +1,3 @@
+from sglang.srt.tables import TABLE
+assert 'gamma' not in TABLE
+TABLE['gamma'] = 4

@@ -1,0 +1,2 @@
+from sglang.srt.tables import TABLE
+x = TABLE['beta']

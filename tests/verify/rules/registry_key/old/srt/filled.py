@@ -1,0 +1,10 @@
+THINGS = {}
+def register_thing(name):
+    def keep(f):
+        THINGS[name] = f
+        return f
+    return keep
+@register_thing('alpha')
+def alpha(): return 1
+@register_thing('beta')
+def beta(): return 1

@@ -1,0 +1,1 @@
+TABLE = {'alpha': 1, 'beta': 2}

@@ -1,0 +1,3 @@
+from sglang.srt.tables import TABLE
+TABLE['gamma'] = 4
+assert 'delta' not in TABLE

@@ -1,0 +1,3 @@
+from sglang.srt.tables import TABLE
+if 'gamma' not in TABLE:
+    TABLE['gamma'] = 4

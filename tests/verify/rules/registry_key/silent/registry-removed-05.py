@@ -1,0 +1,2 @@
+from sglang.srt.filled import THINGS
+x = THINGS['alpha']

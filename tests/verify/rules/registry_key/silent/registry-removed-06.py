@@ -1,0 +1,3 @@
+from sglang.srt.tables import TABLE
+x = TABLE['alpha']
+y = TABLE.get('beta')

@@ -1,0 +1,3 @@
+from sglang.srt.calls import pair
+r = pair(1)
+a, b = r

@@ -1,0 +1,3 @@
+from sglang.srt.calls import waits
+def f():
+    waits(1)

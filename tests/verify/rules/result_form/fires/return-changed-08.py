@@ -1,0 +1,2 @@
+from sglang.srt.stats import shorter
+a, b, c = shorter(1)

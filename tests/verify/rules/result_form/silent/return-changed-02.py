@@ -1,0 +1,2 @@
+from sglang.srt.calls import hurries
+x = hurries(1)

@@ -1,0 +1,2 @@
+from sglang.srt.calls import inner
+(a, *b), c = inner(1)

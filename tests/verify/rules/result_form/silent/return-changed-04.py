@@ -1,0 +1,2 @@
+from sglang.srt.calls import pair
+a, *rest = pair(1)

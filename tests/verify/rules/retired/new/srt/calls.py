@@ -1,0 +1,2 @@
+def retiring():
+    raise RuntimeError('retiring() is gone: use calls.same() instead')

@@ -1,0 +1,1 @@
+def retiring(): return 1

@@ -1,0 +1,2 @@
+from sglang.srt.calls import retiring
+f = retiring

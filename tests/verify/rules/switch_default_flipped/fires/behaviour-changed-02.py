@@ -1,0 +1,3 @@
+import os
+def f():
+    return os.getenv('SGLANG_QUICK', 'false')

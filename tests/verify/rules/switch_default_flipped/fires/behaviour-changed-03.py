@@ -1,0 +1,3 @@
+from sglang.srt.environ import envs
+def f():
+    return envs.SGLANG_QUICK.get()

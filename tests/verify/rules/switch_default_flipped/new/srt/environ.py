@@ -1,0 +1,7 @@
+class EnvBool:
+    def __init__(self, default): self.default = default
+    def get(self): return self.default
+class Envs:
+    SGLANG_QUICK = EnvBool(True)
+    SGLANG_STEADY = EnvBool(False)
+envs = Envs()

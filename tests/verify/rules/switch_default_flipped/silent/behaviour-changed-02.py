@@ -1,0 +1,2 @@
+import os
+ON = os.environ.get('SGLANG_STEADY', '0') == '1'

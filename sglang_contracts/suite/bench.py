@@ -73,6 +73,8 @@ class Bench(Watched):
         first: Number of the first layer: more than 0 on a later pipeline rank.
         tokens: Most tokens of a request, where that is more than :func:`longest`.
         need_sort: What the allocator is told: core says so for disaggregated prefill and decode.
+        requests: Rows of the request pool.
+        filled: Whether the pool starts full of old contents; a large one is left as it was made.
     """
 
     oracle: Mapping[str, Any] = MappingProxyType({})
@@ -92,6 +94,8 @@ class Bench(Watched):
         first: int = 0,
         tokens: int = 0,
         need_sort: bool = False,
+        requests: int = REQUESTS,
+        filled: bool = True,
     ) -> None:
         self.cell, self.window = cell, window
         self.looks, self.loud, self._layer_options = looks, loud, layer
@@ -114,7 +118,7 @@ class Bench(Watched):
             dtype=cell.dtype,
             page_size=cell.page_size,
             size=_whole_pages(slots or max(SLOTS, 20 * cell.page_size), cell.page_size),
-            max_requests=REQUESTS,
+            max_requests=requests,
             max_context=max(longest(cell), tokens),
             device=self.device,
         )
@@ -141,11 +145,12 @@ class Bench(Watched):
         )
         self.backend = ask("making the attention backend", subject.make_backend, self.runner)
         self.runner.attn_backend = self.backend
-        rows = tuple(builder.differences.alloc_rows(self.request_pool, REQUESTS))
+        rows = tuple(builder.differences.alloc_rows(self.request_pool, requests))
         rows_left, pages_left = _orders(seed, rows, self.geometry.size // cell.page_size)
-        self._rows, self._pages = list(rows_left), list(pages_left)
+        self._rows, self.pages_left = list(rows_left), list(pages_left)
         self.requests: dict[int, Request] = {}
-        self.fill()
+        if filled:
+            self.fill()
 
     # Making things.
 
@@ -177,20 +182,21 @@ class Bench(Watched):
                 for mine, theirs in ((made.k, donor.k), (made.v, donor.v)):
                     mine[layer] = mine[layer].clone()
                     mine[layer][:length] = theirs[layer][:length]
-            self._write_row(made, 0)
+            self.write_row(made, 0)
         self.requests[number] = made
         return made
 
-    def _write_row(self, request: Request, start: int) -> None:
+    def write_row(self, request: Request, start: int) -> None:
+        """Write a request's slots from position ``start`` on to its row of the request table."""
         values = self.tensor(request.slots[start:], "int32")
         self.request_pool.write((request.row, slice(start, len(request.slots))), values)
 
-    def _take(self, request: Request, count: int) -> list[int]:
+    def take(self, request: Request, count: int) -> list[int]:
         """Slots for new tokens: the rest of the last page, then fresh pages."""
         size, taken = self.cell.page_size, []
         for _ in range(count):
             inside = len(request.slots) % size
-            slot = request.slots[-1] + 1 if inside else self._pages.pop() * size
+            slot = request.slots[-1] + 1 if inside else self.pages_left.pop() * size
             request.slots.append(slot)
             taken.append(slot)
         return taken
@@ -210,7 +216,7 @@ class Bench(Watched):
         request = self.requests.pop(number)
         others = {slot // self.cell.page_size for r in self.requests.values() for slot in r.slots}
         own = {slot // self.cell.page_size for slot in request.slots}
-        self._pages += sorted(own - others)
+        self.pages_left += sorted(own - others)
         self._rows.append(request.row)
 
     def step(self, turn: Turn) -> Step:
@@ -224,8 +230,8 @@ class Bench(Watched):
             starts.append(len(request.slots))
             counts.append(count)
             requests.append(request)
-            loc.extend(self._take(request, count))
-            self._write_row(request, starts[-1])
+            loc.extend(self.take(request, count))
+            self.write_row(request, starts[-1])
         return Step(
             turn.mode,
             self._batch(turn.mode, requests, starts, counts, loc),

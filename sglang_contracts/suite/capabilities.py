@@ -50,6 +50,8 @@ class Capabilities:
     prefix_cache: bool = _doc("prefill on top of tokens that the cache holds already", True)
     shared_keys: bool = _doc("layers that read another layer's cache (k and v are None)", False)
     sliding_window: bool = _doc("layers with a sliding window", False)
+    sinks: bool = _doc("attention sinks: for each head a score that takes weight", False)
+    logit_cap: bool = _doc("layers whose scores are cap * tanh(score / cap)", False)
     graph_capture: bool = _doc("decode inside captured graphs", False)
     refuses_double_free: bool = _doc("the allocator notices slots that are freed twice", False)
     device: str = _doc("torch device type on which the plugin's tensors live", "cpu")
@@ -211,6 +213,8 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "prefix_cache": _flag,
     "shared_keys": _flag,
     "sliding_window": _flag,
+    "sinks": _flag,
+    "logit_cap": _flag,
     "graph_capture": _flag,
     "refuses_double_free": _flag,
     "device": _text,

@@ -173,5 +173,24 @@ def untouched(bench: Bench, done: Pass) -> None:
     )
 
 
+def own_memory(bench: Bench, done: Pass) -> None:
+    """The result is contiguous, and shares no memory with the queries or the pool."""
+    expect(
+        bool(done.out.is_contiguous()),
+        f"the result, {describe(done.out)}, is not contiguous: models view it, and core's "
+        f"quantised layers assert it {_where(bench, done)}",
+    )
+    if not done.out.numel():
+        return
+    place = done.out.untyped_storage().data_ptr()
+    buffers = [buffer for layer in range(len(bench.layers)) for buffer in bench.buffers(layer)]
+    for what, others in (("the queries", [done.given]), ("the pool", buffers)):
+        expect(
+            all(other.untyped_storage().data_ptr() != place for other in others),
+            f"the result lies in the memory of {what}: what the model does with it in place, it "
+            f"does to them {_where(bench, done)}",
+        )
+
+
 ON_WHAT_CHANGED = (only_own_slots, written, untouched)
 """The judges that need a bench which looks at the pool, the batch and the inputs."""

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-_BANK = 1 << 19
+_BANK = (1 << 19) - 1
+"""A prime: rows of any width that are far apart begin at other places of it, so none repeats."""
 
 
 @functools.cache

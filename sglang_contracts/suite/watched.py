@@ -105,16 +105,29 @@ class Watched:
 
     def put(self, layer: int, slots: list[int], keys: Any, values: Any) -> None:
         """Write keys and values to slots by raw index."""
+        import torch
+
         self.forget()
         with self.context.unobserved():
             for buffer, axes, rows in zip(
                 self.buffers(layer), self.axes, (keys, values), strict=True
             ):
-                rows = rows.to(buffer.device, buffer.dtype)
-                order = [a for a in axes.axes if a in ("head", "dim")]
-                for index, slot in enumerate(slots):
-                    row = rows[index] if order == ["head", "dim"] else rows[index].t()
-                    buffer[axes.index(slot, self.cell.page_size)] = row
+                index = torch.tensor(slots, dtype=torch.int64).to(buffer.device)
+                rows, page = rows.to(buffer.device, buffer.dtype), self.cell.page_size
+                if axes.paged:
+                    order = [axes.axes.index(a) for a in ("page", "offset", "head", "dim")]
+                    buffer.permute(order)[index // page, index % page] = rows
+                else:
+                    order = [axes.axes.index(a) for a in ("slot", "head", "dim")]
+                    buffer.permute(order)[index] = rows
+
+    def poison(self, value: float = float("nan")) -> None:
+        """Give every slot of the pool, the padding page's included, one value."""
+        self.forget()
+        with self.context.unobserved():
+            for layer in range(LAYERS):
+                for buffer in self.buffers(layer):
+                    buffer.fill_(value)
 
     def fill(self, seed: int | None = None) -> None:
         """Give the whole pool old contents: large, finite, different in every slot."""

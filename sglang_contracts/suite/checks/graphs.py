@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -32,10 +32,17 @@ class Captured:
         bench: Whose backend is captured.
         size: Requests of the captured batch.
         watch: The device; None: a CPU, where "replay" runs the layers on the same tensors again.
+        more: For each layer, further keywords of its call.
     """
 
-    def __init__(self, bench: Bench, size: int, watch: Watch | None) -> None:
-        self.bench, self.size, self.watch = bench, size, watch
+    def __init__(
+        self,
+        bench: Bench,
+        size: int,
+        watch: Watch | None,
+        more: Sequence[Mapping[str, Any]] = ({},) * LAYERS,
+    ) -> None:
+        self.bench, self.size, self.watch, self.more = bench, size, watch, more
         self.legacy = not bench.context.since("0.5.13")
         backend = bench.backend
         ask("get_cuda_graph_seq_len_fill_value", backend.get_cuda_graph_seq_len_fill_value)
@@ -124,6 +131,7 @@ class Captured:
                         bench.layers[layer],
                         *self.inputs[layer],
                         self.batch,
+                        **self.more[layer],
                     )
                 )
         return outs
@@ -158,7 +166,7 @@ class Captured:
     def replay(self, step: Step) -> list[Pass]:
         """Replay with a real batch."""
         bench = self.bench
-        before = bench.look()
+        before = bench.look() if bench.looks else []
         self.load(step)
         self.metadata(capture=False)
         if self.graph is not None:
@@ -166,7 +174,7 @@ class Captured:
         else:
             self.outs = self._inside()
         bench.forget()
-        after = bench.look()
+        after = bench.look() if bench.looks else []
         count = len(step.requests)
         passes = []
         for layer in range(LAYERS):
@@ -200,7 +208,7 @@ def addresses(value: Any, path: str = "forward_metadata", depth: int = 4) -> dic
 
 
 @contextlib.contextmanager
-def _place(context: Context) -> Iterator[Watch | None]:
+def device_of(context: Context) -> Iterator[Watch | None]:
     """The simulated device where there is one, else the CPU."""
     if not context.subject.capabilities.simulated_device:
         yield None
@@ -209,7 +217,7 @@ def _place(context: Context) -> Iterator[Watch | None]:
         yield watch
 
 
-def _started(
+def started(
     context: Context, cell: Cell, watch: Watch | None, window: int = -1
 ) -> tuple[Bench, Captured]:
     """A bench with running requests, and a captured batch of four."""
@@ -242,8 +250,8 @@ _TURNS = (
 )
 def _replay(context: Context) -> None:
     def body(cell: Cell) -> None:
-        with _place(context) as watch:
-            bench, captured = _started(context, cell, watch)
+        with device_of(context) as watch:
+            bench, captured = started(context, cell, watch)
             for turn in _TURNS:
                 for done in captured.replay(bench.step(turn)):
                     bench.compare(done, "the replayed result")
@@ -271,8 +279,8 @@ def _replay(context: Context) -> None:
 )
 def _window(context: Context) -> None:
     def body(cell: Cell) -> None:
-        with _place(context) as watch:
-            bench, captured = _started(context, cell, watch, window=3)
+        with device_of(context) as watch:
+            bench, captured = started(context, cell, watch, window=3)
             for turn in _TURNS[:2]:
                 for done in captured.replay(bench.step(turn)):
                     bench.compare(done, "the replayed result within the window")
@@ -291,7 +299,7 @@ def _window(context: Context) -> None:
 )
 def _sizes(context: Context) -> None:
     def body(cell: Cell) -> None:
-        with _place(context) as watch:
+        with device_of(context) as watch:
             bench = Bench(context, cell, device=watch.device if watch is not None else None)
             bench.run(Turn("extend", tuple((n, 3 + 2 * n) for n in range(8))))
             ask("init_cuda_graph_state", bench.backend.init_cuda_graph_state, 8, 8)
@@ -325,8 +333,8 @@ def _sizes(context: Context) -> None:
 )
 def _writes(context: Context) -> None:
     def body(cell: Cell) -> None:
-        with _place(context) as watch:
-            bench, captured = _started(context, cell, watch)
+        with device_of(context) as watch:
+            bench, captured = started(context, cell, watch)
             for turn in _TURNS:
                 step = bench.step(turn)
                 for done in captured.replay(step):
@@ -360,8 +368,8 @@ def _landed(bench: Bench, done: Pass) -> None:
 )
 def _addresses(context: Context) -> None:
     def body(cell: Cell) -> None:
-        with _place(context) as watch:
-            bench, captured = _started(context, cell, watch)
+        with device_of(context) as watch:
+            bench, captured = started(context, cell, watch)
             first = addresses(getattr(bench.backend, "forward_metadata", None))
             if not first:
                 raise Inapplicable(

@@ -20,7 +20,7 @@ ALLOWED = {
     "live": {"contract", "surface", "fakes"},
     "suite": {"live", "contract", "surface", "plugin", "verify", "fakes"},
     "serving": {"live", "suite"},
-    "certify": {"suite", "live", "contract", "surface", "plugin", "verify", "fakes"},
+    "certify": {"serving", "suite", "live", "contract", "surface", "plugin", "verify", "fakes"},
 }
 ANYONE = {"errors", "files", "paths", "subprocesses", "disk_cache", "code_digest", "inert"}
 HEAVY = {"torch", "numpy", "sglang", "pytest", "hypothesis", "transformers"}

@@ -49,6 +49,7 @@ __all__ = [
     "Stream",
     "StreamEvent",
     "activate",
+    "register",
     "unsupported",
 ]
 
@@ -67,7 +68,12 @@ def unsupported() -> str:
     )
 
 
-def _register() -> None:
+def register() -> None:
+    """Make the card's name known to torch in this process; a second call changes nothing.
+
+    Raises:
+        ContractsError: This torch is too old.
+    """
     reason = unsupported()
     if reason:
         raise ContractsError(f"{reason}.", "Install torch 2.13 or later (a CPU build will do).")
@@ -91,7 +97,7 @@ def activate() -> Iterator[Recorder]:
         ContractsError: This torch is too old.
         RuntimeError: The card is active already.
     """
-    _register()
+    register()
     if State.recorder is not None:
         raise RuntimeError("the simulated Kunlun card is active already")
     State.recorder = recorder = Recorder()

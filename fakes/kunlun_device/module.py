@@ -64,10 +64,24 @@ class StreamEvent:
         return 0.0
 
 
+class StreamContext:
+    """A block on a stream; everything here runs in order."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
 class DeviceModule(types.ModuleType):
     """What `torch.get_device_module("kunlun")` gives."""
 
     Stream = Stream
+    StreamContext = StreamContext
     Event = StreamEvent
 
     def is_available(self) -> bool:

@@ -89,5 +89,10 @@ def build() -> list[types.ModuleType]:
     for collective in (communication.all_reduce, communication.all_gather_into_tensor):
         setattr(distributed, collective.__name__, collective)
     torch_xmlir.__path__ = []
-    vars(torch_xmlir).update(device_type=DEVICE_TYPE, distributed=distributed)
+    vars(torch_xmlir).update(
+        device_type=DEVICE_TYPE,
+        collective_backend="gloo",  # no driver: host memory is all there is
+        pins_memory=False,
+        distributed=distributed,
+    )
     return [kunlun_ops, xspeedgate_ops, torch_xmlir, distributed]

@@ -139,6 +139,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exercised: tuple[tuple[str, str, int], ...]
     """Forward mode, dtype, page size."""
     not_exercised: tuple[str, ...]
+    serving: dict[str, Any]
+    """Of level 5: the server, what was measured of it, and what was drawn; empty below it."""
     outcomes: str
     """sha256 over what came out alone, without times and texts: equal in two runs that agree."""
     digest: str

@@ -70,6 +70,7 @@ def render(certificate: Certificate) -> str:
         *_levels(certificate),
         *_findings(certificate),
         *_exercised(certificate),
+        *_served(certificate),
         *_checks(certificate),
         *_table("Declared capabilities", _plain(certificate.capabilities)),
         *_table("Environment", certificate.environment),
@@ -88,6 +89,15 @@ def render(certificate: Certificate) -> str:
         "</body></html>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _served(certificate: Certificate) -> list[str]:
+    """The plots and measurements of level 5."""
+    if not certificate.serving:
+        return []
+    from sglang_contracts.serving.page import figures, measurements
+
+    return [*figures(certificate.serving), *measurements(certificate.serving)]
 
 
 def _plain(table: dict[str, object]) -> dict[str, str]:

@@ -24,8 +24,9 @@ def levels() -> dict[str, int]:
 def declared() -> dict[str, tuple[int, str]]:
     """Id → level and title of every check of this suite, as the registry has them."""
     found: dict[str, tuple[int, str]] = {}
-    for file in sorted((paths.package() / "suite" / "checks").glob("*.py")):
-        found.update(_declared(file))
+    for package in ("suite", "serving"):
+        for file in sorted((paths.package() / package / "checks").glob("*.py")):
+            found.update(_declared(file))
     return found
 
 

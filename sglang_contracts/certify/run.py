@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -37,8 +37,15 @@ from sglang_contracts.suite.result import Result
 from sglang_contracts.suite.session import FAKE, load_plugin
 from sglang_contracts.suite.verdict import mostly_skipped, reached, unexercised, verdict
 
+if TYPE_CHECKING:
+    from sglang_contracts.serving.report import Report
+    from sglang_contracts.suite.subject import Subject
+
 TIMEOUT = 3600.0
 """Seconds after which a run is ended: a backend that hangs must not hang its CI."""
+
+SERVING = 5
+"""The level that asks a server, started for it."""
 
 _NOT_PLANNED = "its processes ended well, but had not planned them"
 
@@ -140,6 +147,11 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
     """
     _torch_is_there()
     release = release_of(order.sglang)
+    if order.level >= SERVING and _kind(order) == "fake":
+        raise ContractsError(
+            f"level {SERVING} asks a server, and a fake of SGLang serves nothing",
+            "use --sglang installed, or --level 4",
+        )
     subject = load_plugin(order.plugin, order.config)
     files = plugin_files(order.plugin)
     contracts: list[str] = []
@@ -150,11 +162,11 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
 
     with ended_by_signals(), scratch_folder() as home:
         # Of the suite, not of what the run says that it planned: a plan cut short is not a pass.
-        plan = planned(order.level)
+        plan, here = planned(order.level), planned(min(order.level, SERVING - 1))
         telling = _Telling(progress, len(plan))
         limits = Limits(order.timeout, order.memory or _memory())
         parts = run(
-            _arguments(order, home), plan, _jobs(order), home, limits, telling.hear, meanwhile
+            _arguments(order, home), here, _jobs(order), home, limits, telling.hear, meanwhile
         )
         _refuse_what_was_not_run(parts)
         finished = [part.share.first("finished") or {} for part in parts]
@@ -165,10 +177,14 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
             order.config,
             home,
         )
-    results = _of_the_plan(plan, _all_results(parts))
+        served = _serve(order, subject, home, telling) if order.level >= SERVING else None
+    found = [*_all_results(parts), *(served.checks if served is not None else ())]
+    results = _of_the_plan(plan, found)
     used = set().union(*(part.share.used for part in parts))
     last = {part.number: part for part in parts}.values()
-    ended = "; ".join([each.ended for each in last if each.share.left()] or [_NOT_PLANNED])
+    why = [each.ended for each in last if each.share.left()]
+    why += [served.ended] if served is not None and served.ended else []
+    ended = "; ".join(why or [_NOT_PLANNED])
     irregular = tuple(dict.fromkeys(_irregular(parts)))
     done = {result.id for result in results}
     missing = tuple(each for each in plan if each not in done)
@@ -206,10 +222,34 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
             checks=tuple(_outcome(result) for result in results),
             exercised=tuple(sorted(used)),
             not_exercised=tuple(open_points),
+            serving=_said_of(served),
             outcomes="",
             digest="",
         )
     )
+
+
+def _serve(order: Order, subject: Subject, home: Path, telling: _Telling) -> Report:
+    """Level 5: a server of its own, asked by this process, which imports nothing of the plugin."""
+    from sglang_contracts.serving import plugin as plugins
+    from sglang_contracts.serving.registry import checks
+    from sglang_contracts.serving.report import report
+    from sglang_contracts.serving.run import run as ask
+    from sglang_contracts.serving.session import EXTENTS
+
+    with plugins.opened(subject, home) as session:
+        session.extent = EXTENTS[order.profile]
+        _ = session.info  # for the report, while it is sure to answer
+        ran = ask(session, checks(), lambda _, __, result: telling.take(result))
+        return report(session, ran, order.profile)
+
+
+def _said_of(served: Report | None) -> dict[str, Any]:
+    """What a certificate keeps of a serving report beside its checks."""
+    if served is None:
+        return {}
+    kept: dict[str, Any] = msgspec.to_builtins(served)
+    return {name: kept[name] for name in ("server", "measured", "plots")}
 
 
 def _kind(order: Order) -> str:
@@ -273,7 +313,7 @@ def _arguments(order: Order, home: Path) -> list[str]:
     parts += ["-p", "no:cacheprovider", "-q", "--import-mode=importlib", "-W", "ignore"]
     parts += ["--assert=plain"]  # nothing here is told by an assert: no import need be looked at
     parts += ["--pyargs", "sglang_contracts.suite", "--sglang-plugin", order.plugin]
-    parts += ["--sglang", order.sglang, "--sglang-level", str(order.level)]
+    parts += ["--sglang", order.sglang, "--sglang-level", str(min(order.level, SERVING - 1))]
     parts += ["--sglang-profile", order.profile, "--sglang-seed", str(order.seed)]
     if order.config is not None:
         parts += ["--sglang-config", str(order.config.resolve())]
@@ -310,9 +350,13 @@ class _Telling:
 
     def hear(self, line: Any) -> None:
         """Take a line of one of the processes."""
-        if "result" in line and self._progress is not None:
+        if "result" in line:
+            self.take(msgspec.convert(line["result"], Result))
+
+    def take(self, result: Result) -> None:
+        """Take a result."""
+        if self._progress is not None:
             self._done += 1
-            result = msgspec.convert(line["result"], Result)
             self._progress(self._done, self._planned, result)
 
 

@@ -57,7 +57,7 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float | None)
     help="installed, the version that must be installed, or fake:V.",
 )
 @click.option(
-    "--level", type=click.IntRange(0, 4), default=4, show_default=True, help="Highest level to run."
+    "--level", type=click.IntRange(0, 5), default=4, show_default=True, help="Highest level to run."
 )
 @click.option(
     "--profile",
@@ -146,8 +146,8 @@ def command(
 
     DIST is the name of its distribution; what it supports stands in its settings
     ([tool.sglang-contracts.capabilities]). Levels: 0 static, 1 load, 2 interface, 3 meaning,
-    4 discipline. Exit 0: it passed, without or with the exceptions that its settings state; 1: it
-    failed; 2: it could not be told.
+    4 discipline, 5 serving (a server of the installed SGLang is started). Exit 0: it passed,
+    without or with the exceptions that its settings state; 1: it failed; 2: it could not be told.
     """
     if verified is not None:
         again = certificates.Again(config, timeout, jobs or 0, quiet)

@@ -22,8 +22,7 @@ from sglang_contracts.inert import harmless, one_line
 
 if TYPE_CHECKING:
     from sglang_contracts.serving.report import Report
-    from sglang_contracts.serving.server import Server
-    from sglang_contracts.serving.session import Service, Session
+    from sglang_contracts.serving.session import Session
     from sglang_contracts.suite.result import Result
     from sglang_contracts.suite.subject import Subject
 
@@ -215,9 +214,9 @@ def command(
 def _subject(plugin: str | None, config: Path | None) -> Subject | None:
     if plugin is None:
         return None
-    from sglang_contracts.suite.subject import load_subject
+    from sglang_contracts.suite.session import load_plugin
 
-    return load_subject(plugin, config)
+    return load_plugin(plugin, config)
 
 
 def _right_release(wanted: str, url: str | None) -> None:
@@ -247,7 +246,6 @@ def _session(
     """The server at ``url``, or one that is started and ended here."""
     from sglang_contracts.serving import plugin as plugins
     from sglang_contracts.serving.client import Client
-    from sglang_contracts.serving.server import running
     from sglang_contracts.serving.session import Service, Session
 
     backend = subject.settings.attention_backend if subject is not None else ""
@@ -257,44 +255,12 @@ def _session(
         if subject is not None:
             switch = subject.capabilities.service.get("token-variable", "")
             service = plugins.service(subject, os.environ.get(switch, "") if switch else "")
-        client = Client(url, key or "", _token(service))
+        client = Client(url, key or "", plugins.token_headers(service))
         yield Session(client, pid=pid or 0, service=service, backend=backend, kernels=kernels)
         return
     assert subject is not None
-    expected = None
-    if model is None:
-        tell.doing("the tiny model, and what Hugging Face answers on it")
-        place, expected = plugins.tiny_model()
-        model = str(place)
-    made, service = plugins.order(subject, model, flags)
-
-    def further(more: Sequence[str]) -> contextlib.AbstractContextManager[Server]:
-        return _tokened(running(plugins.with_flags(made, more), folder), service)
-
-    with _tokened(running(made, folder, progress=tell.doing), service) as server:
-        yield Session(
-            server.client,
-            server=server,
-            service=service,
-            backend=backend,
-            kernels=kernels,
-            expected=expected,
-            further=further,
-        )
-
-
-def _token(service: Service) -> dict[str, str]:
-    return {service.token_header: service.token} if service.token else {}
-
-
-@contextlib.contextmanager
-def _tokened(
-    running: contextlib.AbstractContextManager[Server], service: Service
-) -> Iterator[Server]:
-    """A started server whose client sends the token of the plugin's own check."""
-    with running as server:
-        server.client.headers = _token(service)
-        yield server
+    with plugins.opened(subject, folder, model or "", flags, tell=tell.doing) as session:
+        yield session
 
 
 def _knows(session: Session) -> None:

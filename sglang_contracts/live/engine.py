@@ -24,7 +24,7 @@ from typing import Any
 
 from sglang_contracts import subprocesses
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.live import register, shim, trace
+from sglang_contracts.live import card, register, shim, trace
 from sglang_contracts.live.build import installed_release
 from sglang_contracts.live.differences import Differences, symbol
 
@@ -97,6 +97,8 @@ class Job:
         platform: Name of the platform plugin; empty for SGLang's own CPU platform.
         register: ``name=module:Class`` for releases without plugins.
         trace: Folder for the trace; None: not traced.
+        card: Folder for what happens on the simulated card; None: it computes on the CPU.
+        variables: Further environment variables.
     """
 
     model: Path
@@ -107,6 +109,8 @@ class Job:
     platform: str = ""
     register: str = ""
     trace: Path | None = None
+    card: Path | None = None
+    variables: dict[str, str] = field(default_factory=dict)
 
 
 def quiet_environment(base: Mapping[str, str]) -> dict[str, str]:
@@ -146,11 +150,15 @@ def environment(job: Job, release: str) -> dict[str, str]:
         result["SGLANG_PLUGINS"] = "none"
         if differences.needs_triton_interpreter and job.page_size > 1:
             result["TRITON_INTERPRET"] = "1"
-    for name, value in ((register.VARIABLE, job.register), (trace.VARIABLE, job.trace)):
+    for name, value in (
+        (register.VARIABLE, job.register),
+        (trace.VARIABLE, job.trace),
+        (card.VARIABLE, job.card),
+    ):
         result.pop(name, None)
         if value:
             result[name] = str(value)
-    return result
+    return result | job.variables
 
 
 def run(job: Job, release: str, folder: Path, timeout: float = 300) -> Result:
@@ -169,7 +177,8 @@ def run(job: Job, release: str, folder: Path, timeout: float = 300) -> Result:
     folder.mkdir(parents=True, exist_ok=True)
     # It runs in that folder: SGLang's processes must import nothing from the user's own.
     trace_folder = job.trace.absolute() if job.trace is not None else None
-    job = replace(job, model=job.model.absolute(), trace=trace_folder)
+    card_folder = job.card.absolute() if job.card is not None else None
+    job = replace(job, model=job.model.absolute(), trace=trace_folder, card=card_folder)
     request, answer, log = (folder / name for name in ("job.json", "answer.json", "engine.log"))
     answer.unlink(missing_ok=True)
     request.write_text(json.dumps(asdict(job), default=str), encoding="utf-8")
@@ -265,7 +274,7 @@ def main(arguments: Sequence[str]) -> None:
     times, answers = [time.monotonic()], []
     settings: dict[str, Any] = {
         "model_path": job["model"],
-        "device": "cpu",
+        "device": card.DEVICE if job.get("card") else "cpu",
         "dtype": "bfloat16",
         "attention_backend": job["backend"],
         "sampling_backend": "pytorch",

@@ -68,6 +68,36 @@ def _tokenizer() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=padding, **special)
 
 
+def make_int8(folder: Path, source: Path) -> Path:
+    """Write :func:`make`'s model with the weights of its linear layers in int8, a scale a channel.
+
+    Args:
+        folder: Made if it is not there.
+        source: Where :func:`make` has written.
+
+    Returns:
+        ``folder``.
+    """
+    shim.install()
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in source.iterdir():
+        if file.suffix == ".json":
+            (folder / file.name).write_bytes(file.read_bytes())
+    found = {}
+    for name, weight in load_file(source / "model.safetensors").items():
+        if not name.endswith("_proj.weight"):
+            found[name] = weight
+            continue
+        scale = weight.float().abs().amax(1, keepdim=True) / 127
+        found[name] = (weight.float() / scale).round().to(torch.int8)
+        found[f"{name}_scale"] = scale
+    save_file(found, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
 def make_latent(folder: Path) -> Path:
     """Write the configuration of a model with latent attention (MLA): two dense layers.
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from sglang_contracts.serving.plot import svg
+import msgspec
+
+from sglang_contracts.serving.plot import Plot, svg
 from sglang_contracts.serving.report import Report
 
 _STYLE = """
@@ -64,9 +68,25 @@ def section(report: Report) -> list[str]:
     if report.not_run:
         names = ", ".join(f"<code>{escape(each)}</code>" for each in report.not_run)
         parts.append(f'<p class="unknown">Not run ({escape(report.ended)}): {names}</p>')
-    parts += [f"<figure>{svg(plot)}</figure>" for plot in report.plots.values()]
-    parts += [*_table("Measured", report.measured), *_table("Server", report.server)]
-    return parts
+    kept = msgspec.to_builtins(report)
+    return [*parts, *figures(kept), *measurements(kept)]
+
+
+def figures(kept: Mapping[str, Any]) -> list[str]:
+    """The plots of a report, or of what a certificate keeps of one."""
+    found: list[str] = []
+    for content in dict(kept.get("plots") or {}).values():
+        with contextlib.suppress(msgspec.ValidationError, ValueError):
+            found.append(f"<figure>{svg(msgspec.convert(content, Plot))}</figure>")
+    return found
+
+
+def measurements(kept: Mapping[str, Any]) -> list[str]:
+    """What was measured, and of which server."""
+    return [
+        *_table("Measured", dict(kept.get("measured") or {})),
+        *_table("Server", dict(kept.get("server") or {})),
+    ]
 
 
 def _table(title: str, content: dict[str, Any]) -> list[str]:

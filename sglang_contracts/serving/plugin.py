@@ -9,7 +9,7 @@ import importlib.util
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from sglang_contracts import paths, subprocesses
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.serving import run_file
 from sglang_contracts.serving.run_file import RunFile
-from sglang_contracts.serving.server import Order
-from sglang_contracts.serving.session import Service
+from sglang_contracts.serving.server import Order, Server, running
+from sglang_contracts.serving.session import Service, Session
 from sglang_contracts.suite.subject import Subject
 
 PAGE_SIZE = 16
@@ -80,6 +80,66 @@ def order(subject: Subject, model: str, flags: Sequence[str] = ()) -> tuple[Orde
         flags=(*declared.get("flags", ()), *flags),
     )
     return made, service(subject, token)
+
+
+@contextlib.contextmanager
+def opened(
+    subject: Subject,
+    folder: Path,
+    model: str = "",
+    flags: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Iterator[Session]:
+    """Start a server for a plugin and have a session with it; the server ends with the block.
+
+    Args:
+        subject: The plugin.
+        folder: For the server's log.
+        model: What is served; empty: the tiny model, whose answers are held to Hugging Face.
+        flags: Further flags of the server.
+        environment: Further environment variables of it.
+        tell: Told what is being done.
+
+    Raises:
+        ContractsError: It did not become healthy.
+    """
+    expected = None
+    if not model:
+        tell("the tiny model, and what Hugging Face answers on it")
+        place, expected = tiny_model()
+        model = str(place)
+    made, extension = order(subject, model, flags)
+    made = dataclasses.replace(made, environment={**made.environment, **(environment or {})})
+
+    def further(more: Sequence[str]) -> contextlib.AbstractContextManager[Server]:
+        return _with_token(running(with_flags(made, more), folder), extension)
+
+    with _with_token(running(made, folder, progress=tell), extension) as server:
+        yield Session(
+            server.client,
+            server=server,
+            service=extension,
+            backend=subject.settings.attention_backend,
+            kernels=kernels(subject),
+            expected=expected,
+            tell=tell,
+            further=further,
+        )
+
+
+def token_headers(extension: Service) -> dict[str, str]:
+    """The header that the plugin's own check of tokens wants."""
+    return {extension.token_header: extension.token} if extension.token else {}
+
+
+@contextlib.contextmanager
+def _with_token(
+    server: contextlib.AbstractContextManager[Server], extension: Service
+) -> Iterator[Server]:
+    with server as started:
+        started.client.headers = token_headers(extension)
+        yield started
 
 
 def with_flags(made: Order, flags: Sequence[str]) -> Order:

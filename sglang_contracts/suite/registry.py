@@ -24,6 +24,7 @@ LEVELS = {
     2: "interface: right shapes, dtypes, devices and key/value calls for everything declared",
     3: "meaning: equals an independent oracle, and nothing outside its slots changes",
     4: "discipline: no host transfer, no growth, its own kernels, a log that names the backend",
+    5: "serving: a server holds its answers, under concurrency, long prompts and a soak",
 }
 """What a level says."""
 
@@ -36,7 +37,7 @@ class Check:
 
     Attributes:
         id: ``family.what-must-hold``.
-        level: 0 to 4.
+        level: 0 to 4; those of level 5 ask a server (:mod:`sglang_contracts.serving`).
         title: What must hold, as a sentence.
         run: The function; returns if it holds.
         needs: Capabilities that must be declared (:mod:`~sglang_contracts.suite.capabilities`).

@@ -125,6 +125,7 @@ def certificate():
             ),
             exercised=(("extend", "float32", 1), ("decode", "float32", 16)),
             not_exercised=("forward mode mixed",),
+            serving={},
             outcomes="",
             digest="",
         )

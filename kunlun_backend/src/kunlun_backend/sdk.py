@@ -53,3 +53,13 @@ def operators() -> Any:
 def device_type() -> str:
     """What torch calls the card: `cuda` on the real runtime, which takes over that name."""
     return str(getattr(_module(RUNTIME), "device_type", "cuda"))
+
+
+def collective_backend() -> str:
+    """What torch calls the process group between cards; the real runtime takes over `nccl`."""
+    return str(getattr(_module(RUNTIME), "collective_backend", "nccl"))
+
+
+def pins_memory() -> bool:
+    """Whether host memory can be pinned for the card: a driver can, a stand-in cannot."""
+    return bool(getattr(_module(RUNTIME), "pins_memory", True))

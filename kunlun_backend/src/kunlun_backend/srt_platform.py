@@ -88,11 +88,11 @@ class KunlunSRTPlatform(compat.LegacyPlatformHooks, SRTPlatform):
 
     def is_pin_memory_available(self, device: Any = None) -> bool:
         """Pinned memory needs the card's driver."""
-        return self.device_type != "cpu"
+        return self.device_type != "cpu" and sdk.pins_memory()
 
     def get_torch_distributed_backend_str(self) -> str:
         """The process group's backend: gloo between host processes, the vendor's on cards."""
-        return "gloo" if self.device_type == "cpu" else "nccl"
+        return "gloo" if self.device_type == "cpu" else sdk.collective_backend()
 
     def _module(self) -> Any:
         return torch.get_device_module(self.device_type)

@@ -32,6 +32,13 @@ if os.environ.get("SGLANG_CONTRACTS_SHIM") == "1":
         from sglang_contracts.live import trace
 
         trace.install(Path(folder))
+    card_folder = os.environ.get("SGLANG_CONTRACTS_CARD")
+    if card_folder:
+        from pathlib import Path
+
+        from sglang_contracts.live import card
+
+        card.install(Path(card_folder))
     factory = os.environ.get("SGLANG_CONTRACTS_REGISTER")
     if factory:
         from sglang_contracts.live import register

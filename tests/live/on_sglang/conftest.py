@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from sglang_contracts.contract import load_contracts
-from sglang_contracts.live import evidence, shim, tiny
+from sglang_contracts.live import card, evidence, shim, tiny
 from sglang_contracts.live.build import installed_release
 from sglang_contracts.live.differences import Differences
 from sglang_contracts.live.engine import KUNLUN, TORCH_NATIVE, Job, run
@@ -36,6 +36,8 @@ FOLDER = PROJECT / "matrix" / "evidence"
 REGISTER = "kunlun=kunlun_backend.backend:KunlunAttentionBackend"
 serving = pytest.StashKey()
 level_5 = pytest.StashKey()
+LATE = ("level_five", "defects", "card_run")
+"""Fixtures of what takes longest, in the order in which it is started."""
 
 
 def pytest_addoption(parser):
@@ -53,20 +55,37 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """Last, those that wait for the engines."""
-    late = {"served": 1, "level_five": 2, "defects": 3}
-    items.sort(key=lambda item: max((late.get(n, 0) for n in _fixtures(item)), default=0))
+    order = ("served", *LATE)
+    items.sort(key=lambda item: max((order.index(n) + 1 for n in _in(item, order)), default=0))
 
 
 def pytest_collection_finish(session):
     """At the latest now that some are known to need the engines."""
     if any("served" in _fixtures(item) for item in session.items):
         start(session.config)
-    if any({"level_five", "defects"} & {*_fixtures(item)} for item in session.items):
+    if any({*LATE} & {*_fixtures(item)} for item in session.items):
         start_servers(session.config)
 
 
 def _fixtures(item):
     return getattr(item, "fixturenames", ())
+
+
+def _in(item, names):
+    return [name for name in _fixtures(item) if name in names]
+
+
+def serve_on_card(work):
+    """An engine that computes on the simulated card, and what happened there in each pass."""
+    release = installed_release()
+    folder = work / f"run-{release}-card"
+    events = folder / "card"
+    shutil.rmtree(events, ignore_errors=True)
+    events.mkdir(parents=True)
+    model, options = reference(work, release).model, {"chunked_prefill_size": CHUNK}
+    job = Job(model, KUNLUN, 16, GROUPS, options, platform=KUNLUN, card=events)
+    result = run(job, release, folder)
+    return job, result, tuple(card.passes(events))
 
 
 def start_servers(config):
@@ -78,12 +97,15 @@ def start_servers(config):
     servers = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(servers)
     if installed_release() not in servers.RELEASES:
-        config.stash[level_5] = []
+        config.stash[level_5] = {}
         return
+    work = Path(os.environ.get("SGLANG_CONTRACTS_LIVE") or tempfile.mkdtemp())
+    newest = installed_release() == servers.RELEASES[-1]
     pool = ThreadPoolExecutor(1)
-    jobs = [pool.submit(servers.ask_a_server)]
-    if installed_release() == servers.RELEASES[-1]:
-        jobs.append(pool.submit(servers.ask_a_server_with_defects))
+    jobs = {"level_five": pool.submit(servers.ask_a_server)}
+    if newest:
+        jobs["defects"] = pool.submit(servers.ask_a_server_with_defects)
+        jobs["card_run"] = pool.submit(serve_on_card, work)
     config.stash[level_5] = jobs
 
 
@@ -238,19 +260,19 @@ def seen(release, expected, runs):
     return found
 
 
-@pytest.fixture(scope="session")
-def level_five(request):
-    """The report of level 5 on a server as it is."""
-    jobs = request.config.stash[level_5]
-    if not jobs:
-        pytest.skip("this line starts no server: tox -e sglang-0.5.23 does")
-    return jobs[0].result()
+def _late(name, text):
+    """A fixture that waits for one of the jobs of :func:`start_servers`."""
+
+    @pytest.fixture(scope="session", name=name)
+    def found(request):
+        jobs = request.config.stash[level_5]
+        if name not in jobs:
+            pytest.skip(f"not in this line: {text} (tox -e sglang-0.5.23 has it)")
+        return jobs[name].result()
+
+    return found
 
 
-@pytest.fixture(scope="session")
-def defects(request):
-    """For each defect of a server, the result of the check that has to find it."""
-    jobs = request.config.stash[level_5]
-    if len(jobs) < 2:
-        pytest.skip("this line starts no server with defects: tox -e sglang-0.5.23 does")
-    return jobs[1].result()
+level_five = _late("level_five", "the report of level 5 on a server as it is")
+defects = _late("defects", "for each defect of a server, what its check said")
+card_run = _late("card_run", "an engine on the simulated card")

@@ -15,9 +15,8 @@ from sglang_contracts.serving import plugin as plugins
 from sglang_contracts.serving.registry import chosen
 from sglang_contracts.serving.report import report
 from sglang_contracts.serving.run import run
-from sglang_contracts.serving.server import running
-from sglang_contracts.serving.session import QUICK, Session
-from sglang_contracts.suite.subject import load_subject
+from sglang_contracts.serving.session import QUICK
+from sglang_contracts.suite.session import load_plugin
 
 PLUGIN = "sglang-kunlun-reference"
 MUTANTS = Path(__file__).with_name("serving_mutants")
@@ -26,6 +25,9 @@ RELEASES = ("0.5.13", "0.5.16", "0.5.23")
 
 EXTENT = dataclasses.replace(QUICK, repeats=2, prompts=(32, 512), soak=4.0)
 SHORT = dataclasses.replace(EXTENT, concurrent=(12,), repeats=1, decode=640)
+
+TIMES = 3
+"""How often a defect that a clock has to tell is looked for: what else runs here may cover it."""
 
 
 def mutants():
@@ -39,24 +41,15 @@ def mutants():
 @contextlib.contextmanager
 def opened(extent, environment=None, flags=()):
     """A session with a server of the reference plugin."""
-    subject = load_subject(PLUGIN)
-    model, expected = plugins.tiny_model()
-    order, service = plugins.order(subject, str(model), flags)
-    order = dataclasses.replace(order, environment={**order.environment, **(environment or {})})
     with (
         tempfile.TemporaryDirectory(prefix="sglang-contracts-") as folder,
-        running(order, Path(folder)) as server,
+        plugins.opened(
+            load_plugin(PLUGIN), Path(folder), flags=flags, environment=environment
+        ) as session,
     ):
-        server.client.headers = {service.token_header: service.token}
-        yield Session(
-            server.client,
-            extent,
-            server,
-            service=service,
-            backend=subject.settings.attention_backend,
-            kernels=plugins.kernels(subject),
-            expected=expected,
-        )
+        session.extent = extent
+        session.further = None  # another server would take this line as long again
+        yield session
 
 
 def ask_a_server():
@@ -81,5 +74,8 @@ def ask_a_server_with_defects():
         with opened(SHORT, environment, ("--disable-overlap-schedule",)) as session:
             for name, check in mutants().FITTING.items():
                 switch.write_text(name, encoding="utf-8")
-                (found[name],) = run(session, chosen((check,))).results
+                for _ in range(TIMES if check.startswith("latency") else 1):
+                    (found[name],) = run(session, chosen((check,))).results
+                    if found[name].outcome == "fail":
+                        break
     return found

@@ -21,9 +21,8 @@ class Outcome(NamedTuple):
 
     status: Status
     what: str = ""
-    """``module``, ``import``, ``attribute``, ``misfit``, ``retired``, ``unpack``, ``type``,
-    ``kind``, ``need``, ``text``, ``place``, ``override``, ``orphan``, ``hook-missing``, ``hook``,
-    ``flag``, ``value``, ``environment``, ``registry``, ``taken``."""
+    """BROKEN: how it fails (``FAILURES`` in :mod:`sglang_contracts.verify.rules.registry` lists all
+    ways). OK: ``kind`` or ``text`` where the kind of a value told."""
     symbol: str = ""
     """As a finding spells it."""
     found: tuple[Symbol, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Unpack
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
-from sglang_contracts.plugin.walk.except_clauses import UNPACK_ERRORS
+from sglang_contracts.plugin.walk.except_clauses import ATTRIBUTE_ERRORS, CALL_ERRORS, UNPACK_ERRORS
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Kind, Role
 from sglang_contracts.surface.symbol import Symbol
@@ -85,11 +85,10 @@ def detect_awaited(state: Detection, called: Alternative, how: int) -> Outcome |
     if (how < 0 and is_async) or (how > 0 and not is_async and plain):
         return Outcome(
             Status.BROKEN,
-            "awaited",
+            "coroutine" if is_async else "no-coroutine",
             symbol.name,
             owner=symbol,
             name=symbol.qual,
-            detail="coroutine" if is_async else "plain",
         )
     return None
 
@@ -226,7 +225,7 @@ def judge_awaited(judging: Judging, case: Case) -> Finding | None:
     outcome = case.entry.outcome
     if outcome.owner is None or case.last_ok is None:
         return None
-    now = outcome.detail == "coroutine"
+    now = outcome.what == "coroutine"
     return judging.finding(
         case,
         rule=RETURN_CHANGED,
@@ -280,8 +279,9 @@ def judge_unpacking(judging: Judging, case: Case) -> Finding | None:
 CAUSE = Cause(
     detects={UseKind.UNPACK: detect_unpacking},
     failures=(
-        Failure(what="awaited", catches=NOTHING, judge=judge_awaited),
-        Failure(what="result", catches=NOTHING, judge=judge_result),
+        Failure(what="coroutine", catches=NOTHING, judge=judge_awaited),  # made, and never run
+        Failure(what="no-coroutine", catches=CALL_ERRORS, judge=judge_awaited),
+        Failure(what="result", catches=ATTRIBUTE_ERRORS, judge=judge_result),
         Failure(what="unpack", catches=UNPACK_ERRORS, judge=judge_unpacking),
     ),
     rules=(RETURN_CHANGED,),

@@ -1,0 +1,9 @@
+from sglang.srt.answers import ask
+
+
+async def f(x):
+    out = await ask(x)
+    try:
+        return out.success
+    except AttributeError:
+        return out[0]

@@ -62,7 +62,13 @@ def contract(name: str, target: str, into: Path | None) -> int:
     return 0
 
 
-@command.command(name="rule", epilog=options.examples("sglang-contracts new rule default-changed"))
+@command.command(
+    name="rule",
+    epilog=options.examples(
+        "sglang-contracts new rule default-changed",
+        "sglang-contracts new rule default-changed --checkout ../sglang-contracts",
+    ),
+)
 @click.argument("name")
 @click.option(
     "--checkout",
@@ -71,10 +77,14 @@ def contract(name: str, target: str, into: Path | None) -> int:
     help="The project's top folder.  [default: the one this command runs from]",
 )
 def rule(name: str, checkout: Path | None) -> int:
-    """Append a rule's page to the pages, and write a test that fails until it is filled in."""
-    from sglang_contracts import paths
-    from sglang_contracts.report.stub import new_rule
+    """Write a rule's module, page and fixtures, and enter it in the registry.
 
-    pages, test = new_rule(name, checkout if checkout is not None else paths.package().parent)
-    click.echo(f"{pages}\n{test}\nThe test fails until the TODOs are replaced.")
+    The tests of rules fail until what is marked TODO is replaced.
+    """
+    from sglang_contracts.verify.rules.stub import new_rule
+
+    written = new_rule(name, checkout)
+    click.echo("\n".join(map(str, written)))
+    click.echo("The tests fail until the TODOs are replaced; the order is yours. Then:")
+    click.echo("  pytest tests/verify/test_rules.py tests/verify/test_registry.py")
     return 0

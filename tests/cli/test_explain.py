@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+import sglang_contracts
 from sglang_contracts.cli import index
 from sglang_contracts.contract.load import parse_contract
 from sglang_contracts.errors import ContractsError
@@ -234,20 +235,43 @@ def test_a_new_contract_is_a_stub_with_a_test(run, tmp_path):
     assert run("new", "contract", "My Interface", "--into", folder).code == 2
 
 
-def test_a_new_rule_is_a_page_with_a_failing_test(run, tmp_path):
-    (tmp_path / "tests" / "verify").mkdir(parents=True)
-    pages = tmp_path / "sglang_contracts" / "report" / "rules.toml"
-    pages.parent.mkdir(parents=True)
-    pages.write_text('[field-removed]\ntitle = "x"\n')
-    ran = run("new", "rule", "default-changed", "--checkout", tmp_path)
+@pytest.fixture
+def checkout(tmp_path):
+    """What ``new rule`` looks at in a checkout."""
+    rules = Path("sglang_contracts", "verify", "rules")
+    (tmp_path / rules).mkdir(parents=True)
+    (tmp_path / "tests" / "verify" / "rules").mkdir(parents=True)
+    top = Path(sglang_contracts.__file__).parents[1]
+    (tmp_path / rules / "registry.py").write_bytes((top / rules / "registry.py").read_bytes())
+    return tmp_path
+
+
+def test_a_new_rule_is_in_every_place(run, checkout):
+    ran = run("new", "rule", "import-as", "--checkout", checkout)
     assert ran.code == 0
-    assert set(read_pages(pages.read_text())) == {"field-removed", "default-changed"}
-    test = tmp_path / "tests" / "verify" / "test_rule_default_changed.py"
-    compile(test.read_text(), str(test), "exec")
-    assert run("new", "rule", "default-changed", "--checkout", tmp_path).code == 2
-    assert run("new", "rule", "field-removed", "--checkout", tmp_path).code == 2
-    assert run("new", "rule", "Field", "--checkout", tmp_path).code == 2
-    assert run("new", "rule", "other", "--checkout", tmp_path / "tests").code == 2
+    rules = checkout / "sglang_contracts" / "verify" / "rules"
+    registry = (rules / "registry.py").read_text()
+    assert "    import_as,\n" in registry
+    assert "    import_as.CAUSE,\n)" in registry
+    for text in (registry, (rules / "import_as.py").read_text()):
+        compile(text, "module", "exec")
+    assert set(read_pages((rules / "import_as.toml").read_text())) == {"import-as"}
+    fixtures = checkout / "tests" / "verify" / "rules" / "import_as"
+    assert sorted(path.name for path in fixtures.iterdir()) == ["fires", "new", "old", "silent"]
+    assert run("new", "rule", "import-as", "--checkout", checkout).code == 2
+
+
+def test_a_new_rule_wants_a_new_name_and_a_checkout(run, checkout):
+    for name in ("field-removed", "clause-bounds", "Field", "single", "a" * 30 + "-b"):
+        assert run("new", "rule", name, "--checkout", checkout).code == 2
+    assert run("new", "rule", "other-name", "--checkout", checkout / "tests").code == 2
+
+
+def test_an_installed_copy_says_where_rules_are_made(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("sglang_contracts.paths.package", lambda: tmp_path / "sglang_contracts")
+    ran = run("new", "rule", "other-name")
+    assert ran.code == 2
+    assert "pip install -e" in ran.err
 
 
 def test_what_is_shipped_is_listed_with_what_could_not_be(run, tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sglang_contracts.contract.stub import MAX_NAME, new_contract
+from sglang_contracts.verify.rules import stub
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,6 +34,18 @@ def lint(text: str, name: str) -> str:
 def test_the_test_of_a_new_contract_is_clean(tmp_path, name):
     *_, written = new_contract(name, tmp_path)
     assert lint(written.read_text(), f"tests/contract/{written.name}") == ""
+
+
+@pytest.mark.parametrize("name", ["b-c", "import-as", "z-z", "a" * 14 + "-" + "z" * 15])
+def test_the_module_of_a_new_rule_and_the_registry_with_it_are_clean(tmp_path, name):
+    rules = Path("sglang_contracts", "verify", "rules")
+    (tmp_path / rules).mkdir(parents=True)
+    (tmp_path / "tests" / "verify" / "rules").mkdir(parents=True)
+    (tmp_path / rules / "registry.py").write_bytes((ROOT / rules / "registry.py").read_bytes())
+    written = stub.new_rule(name, tmp_path)
+    assert len(name) <= stub.MAX_NAME
+    for path in (written[0], written[-1]):
+        assert lint(path.read_text(), path.relative_to(tmp_path).as_posix()) == ""
 
 
 def test_what_is_not_clean_is_said():

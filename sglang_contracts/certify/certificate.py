@@ -42,6 +42,8 @@ class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of a skip or an expected failure: a sentence."""
     message: str
     """Of a failure or an error."""
+    cause: str
+    """Why, in a line, where many checks may fail for the same reason; else empty."""
     crash: bool
     """The backend raised something, beside what the check is about."""
     reproduction: str

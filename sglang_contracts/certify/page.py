@@ -7,6 +7,7 @@ from html import escape
 
 import msgspec
 
+from sglang_contracts.certify.causes import Cause, causes, counted, next_steps, rules_of
 from sglang_contracts.certify.certificate import Certificate, Outcome
 from sglang_contracts.inert import everywhere
 from sglang_contracts.suite.registry import LEVELS
@@ -20,6 +21,7 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .6rem }
 th, td { border-bottom: 1px solid var(--line) }
 code, pre { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere }
 pre { background: #8881; padding: .7rem; border-radius: .4rem; white-space: pre-wrap }
+ol li { overflow-wrap: anywhere }
 .passed, .pass { color: var(--good) } .failed, .fail, .error { color: var(--bad) }
 .unknown, .skip, .expected { color: var(--odd) }
 .grid td, .grid th { text-align: center } .grid td:first-child { text-align: left }
@@ -34,12 +36,13 @@ _LINES = frozenset({"message", "reason", "reproduction"})
 """What may have several lines."""
 
 _WORDS = {
-    "pass": "holds",
-    "fail": "does not hold",
-    "error": "could not be told",
-    "skip": "does not apply",
-    "expected": "known not to hold",
+    "pass": ("holds", "hold"),
+    "fail": ("does not hold", "do not hold"),
+    "error": ("could not be told", "could not be told"),
+    "skip": ("does not apply", "do not apply"),
+    "expected": ("is known not to hold", "are known not to hold"),
 }
+"""Outcome → what one check does, and what several do."""
 
 
 def render(certificate: Certificate) -> str:
@@ -69,15 +72,18 @@ def render(certificate: Certificate) -> str:
         f"{escape(certificate.note)}</p>",
         *_levels(certificate),
         *_findings(certificate),
+        *_next(certificate),
         *_exercised(certificate),
         *_served(certificate),
         *_checks(certificate),
         *_table("Declared capabilities", _plain(certificate.capabilities)),
         *_table("Environment", certificate.environment),
+        *_beside(certificate),
         *_table(
             "Digests",
             {
                 "certificate": certificate.digest,
+                "outcomes (equal where another run agrees)": certificate.outcomes,
                 f"plugin ({len(plugin.files)} files)": plugin.digest,
                 "wheel": plugin.wheel or "not installed from a wheel that pip has noted",
                 f"suite {certificate.suite.version}": certificate.suite.digest,
@@ -117,13 +123,19 @@ def _count(checks: Sequence[Outcome], outcome: str) -> int:
     return sum(each.outcome == outcome for each in checks)
 
 
+def _counts(checks: Sequence[Outcome], outcome: str) -> str:
+    """``1 check holds``, ``2 checks hold``."""
+    number = _count(checks, outcome)
+    return f"{counted(number)} {_WORDS[outcome][number > 1]}"
+
+
 def _levels(certificate: Certificate) -> list[str]:
     rows = ["<h2>Levels</h2><table>", "<tr><th>Level</th><th>Says</th><th>Checks</th></tr>"]
     for level in range(certificate.level_asked + 1):
         mine = [each for each in certificate.checks if each.level == level]
         counts = ", ".join(
-            f'<span class="{outcome}">{_count(mine, outcome)} {word}</span>'
-            for outcome, word in _WORDS.items()
+            f'<span class="{outcome}">{_counts(mine, outcome)}</span>'
+            for outcome in _WORDS
             if _count(mine, outcome)
         )
         name, _, says = LEVELS[level].partition(": ")
@@ -146,27 +158,61 @@ def _thin(certificate: Certificate) -> list[str]:
 
 
 def _findings(certificate: Certificate) -> list[str]:
-    bad = [each for each in certificate.checks if each.outcome in ("fail", "error", "expected")]
-    if not bad and not certificate.not_run:
-        return ["<h2>Findings</h2><p>None.</p>"]
+    found = causes(certificate)
     rows = ["<h2>Findings</h2>"]
-    for each in bad:
-        rows.append(
-            f'<details open><summary class="{each.outcome}"><code>{escape(each.id)}</code> '
-            f"{_WORDS[each.outcome]}: {escape(each.title)}</summary>"
-        )
-        if each.reason:
-            rows.append(f"<p>{escape(each.reason)}</p>")
-        if each.message:
-            rows.append(f"<pre>{escape(each.message)}</pre>")
-        if each.reproduction:
-            rows.append(f"<p>Fails alone with:</p><pre>{escape(each.reproduction)}</pre>")
-        rows.append("</details>")
+    if not found and not certificate.not_run and not certificate.irregular:
+        return [*rows, "<p>None.</p>", *_remarks(certificate)]
+    rows += _remarks(certificate)
+    if found:
+        rows.append("<table><tr><th>Cause</th><th>Checks</th></tr>")
+        rows += [
+            f'<tr><td class="{cause.outcome}">{escape(cause.line)}{_rules(cause)}</td>'
+            f"<td>{_counts(cause.checks, cause.outcome)}</td></tr>"
+            for cause in found
+        ]
+        rows.append("</table>")
+    for cause in found:
+        rows += _cause(cause)
     if certificate.not_run:
         names = ", ".join(f"<code>{escape(each)}</code>" for each in certificate.not_run)
         ended = f" ({escape(certificate.ended)})" if certificate.ended else ""
         rows.append(f'<p class="unknown">Planned, and did not run{ended}: {names}</p>')
     return rows
+
+
+def _remarks(certificate: Certificate) -> list[str]:
+    return [
+        f'<p class="unknown">{escape(each[:1].upper() + each[1:])}.</p>'
+        for each in (*certificate.irregular, *certificate.remarks)
+    ]
+
+
+def _rules(cause: Cause) -> str:
+    return "".join(f"<br><code>{escape(rule)}</code>" for rule in rules_of(cause))
+
+
+def _cause(cause: Cause) -> list[str]:
+    """A cause by the first check that shows it, and the names of the others."""
+    first = cause.first
+    rows = [
+        f'<details open><summary class="{cause.outcome}"><code>{escape(first.id)}</code> '
+        f"{_WORDS[cause.outcome][0]}: {escape(first.title)}</summary>"
+    ]
+    if first.reason:
+        rows.append(f"<p>{escape(first.reason)}</p>")
+    if first.message:
+        rows.append(f"<pre>{escape(first.message)}</pre>")
+    if first.reproduction:
+        rows.append(f"<p>Fails alone with:</p><pre>{escape(first.reproduction)}</pre>")
+    others = ", ".join(f"<code>{escape(each.id)}</code>" for each in cause.checks[1:])
+    if others:
+        rows.append(f"<p>For the same reason: {others}</p>")
+    return [*rows, "</details>"]
+
+
+def _next(certificate: Certificate) -> list[str]:
+    steps = [f"<li>{escape(each[:1].upper() + each[1:])}</li>" for each in next_steps(certificate)]
+    return ["<h2>What to do next</h2><ol>", *steps, "</ol>"] if steps else []
 
 
 def _exercised(certificate: Certificate) -> list[str]:
@@ -198,9 +244,17 @@ def _checks(certificate: Certificate) -> list[str]:
         said = f"<br><small>{escape(notes)}</small>" if notes else ""
         rows.append(
             f"<tr><td><code>{escape(each.id)}</code></td><td>{escape(each.title)}{said}</td>"
-            f'<td class="{each.outcome}">{_WORDS[each.outcome]}</td></tr>'
+            f'<td class="{each.outcome}">{_WORDS[each.outcome][0]}</td></tr>'
         )
     return [*rows, "</table>"]
+
+
+def _beside(certificate: Certificate) -> list[str]:
+    """What took part beside the plugin: other code first, then what every run needs."""
+    outside = certificate.outside
+    needed = {f"{d.name} {d.version}": d.digest for d in certificate.dependencies}
+    rows = _table("Code and settings outside the plugin", outside) if outside else []
+    return [*rows, *(_table("What the suite and SGLang need", needed) if needed else [])]
 
 
 def _table(title: str, values: dict[str, str]) -> list[str]:

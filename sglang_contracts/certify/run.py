@@ -264,6 +264,7 @@ def _outcome(result: Result) -> Outcome:
         result.outcome,
         result.reason,
         result.message,
+        result.cause,
         result.crash,
         result.reproduction,
         round(result.seconds * 1000),

@@ -11,7 +11,6 @@ import click
 from sglang_contracts.cli import certificates, options
 from sglang_contracts.cli.console import say
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.inert import harmless
 
 if TYPE_CHECKING:
     from sglang_contracts.certify.certificate import Certificate
@@ -194,70 +193,10 @@ def command(
 
 
 def _print(certificate: Certificate, quiet: bool) -> None:
-    from sglang_contracts.suite.registry import LEVELS
+    from sglang_contracts.certify import summary
 
-    plugin, release = certificate.plugin, certificate.sglang.release
-    kind = "fake " if certificate.sglang.kind == "fake" else ""
-    told: dict[str, str] = {}
-    if not quiet:
-        _print_skips(certificate)
-    for each in certificate.checks:
-        if each.outcome in ("fail", "error", "expected"):
-            say(f"{each.outcome}: {each.id}: {each.title}")
-            reason = each.message.partition("\nwhy it matters:")[0]
-            if reason and reason in told:
-                say(f"  for the same reason as {told[reason]}")
-                continue
-            told[reason] = each.id
-            for text in (each.reason, each.message):
-                if text:
-                    say("  " + harmless(text).replace("\n", "\n  "))
-            if each.reproduction:
-                snippet = harmless(each.reproduction).replace("\n", "\n    ")
-                say(f"  reproduce:\n    {snippet}")
-    for level in range(certificate.level_asked + 1):
-        mine = [each for each in certificate.checks if each.level == level]
-        fine = sum(each.outcome == "pass" for each in mine)
-        skipped = sum(each.outcome == "skip" for each in mine)
-        more = f", {skipped} skipped" if skipped else ""
-        name = LEVELS[level].partition(":")[0]
-        if level in certificate.mostly_skipped:
-            more += ": little was shown"
-        say(f"level {level} {name}: {fine} of {len(mine)} hold{more}")
-    for sentence in (*certificate.irregular, *certificate.remarks):
-        say(f"note: {harmless(sentence)}")
-    for point in certificate.not_exercised:
-        say(f"declared and not exercised: {point}")
-    if certificate.not_run:
-        first, rest = certificate.not_run[0], len(certificate.not_run) - 1
-        more = f" and {rest} more" if rest else ""
-        say(f"planned and not run: {first}{more}; {certificate.ended}")
-    reached = certificate.level_reached
-    say(
-        f"{plugin.name} {plugin.version} on {kind}SGLang {release}: {certificate.verdict}, "
-        + (f"level {reached} reached" if reached >= 0 else "no level reached")
-        + _on_little(certificate)
-    )
-
-
-def _print_skips(certificate: Certificate) -> None:
-    """Each reason once, with the checks that it holds for."""
-    reasons: dict[str, list[str]] = {}
-    for each in certificate.checks:
-        if each.outcome == "skip":
-            reasons.setdefault(each.reason, []).append(each.id)
-    for reason, ids in reasons.items():
-        many = f"{len(ids)} checks: " if ids[1:] else ""
-        say(f"skip: {many}{', '.join(ids)}: {harmless(reason)}")
-
-
-def _on_little(certificate: Certificate) -> str:
-    """Says so where a level that was reached was mostly skipped."""
-    thin = [level for level in certificate.mostly_skipped if level <= certificate.level_reached]
-    if not thin:
-        return ""
-    named = " and ".join(map(str, thin))
-    return f" (most checks of level{'s' if thin[1:] else ''} {named} were skipped: see the reasons)"
+    for line in summary.lines(certificate, quiet):
+        say(line)
 
 
 def _can_be_written(out: Path, plugin: str) -> None:

@@ -73,6 +73,7 @@ def _outcome(id, level, result, **more):
         "title": "It <holds>",
         "reason": "",
         "message": "",
+        "cause": "",
         "crash": False,
         "reproduction": "",
         "milliseconds": 12,

@@ -1,8 +1,12 @@
+import contextlib
+import importlib
 import json
 from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from sglang_contracts.certify import canonical, junit, load_certificate, page, verify
 from sglang_contracts.certify.certificate import (
@@ -11,6 +15,7 @@ from sglang_contracts.certify.certificate import (
     sealed,
     write_certificate,
 )
+from sglang_contracts.cli import main
 from sglang_contracts.errors import ContractsError
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "schemas" / "certificate.schema.json"
@@ -183,3 +188,57 @@ def test_the_page_is_self_contained_and_says_everything(certificate):
     assert "http" not in text
     assert "<script" not in text
     assert "<holds>" not in text
+
+
+@pytest.fixture
+def suite(monkeypatch):
+    """Nothing of the suite is digested: that takes long, and is another test's."""
+    module = importlib.import_module("sglang_contracts.certify.verify")
+    monkeypatch.setattr(module, "suite_files", dict)
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_no_flipped_bit_is_taken_for_the_certificate(file, suite, bit):
+    """One bit of every byte: what is read is another certificate, or none at all."""
+    whole = file.read_bytes()
+    assert verify(file, installed=False).faults == ()
+    for at in range(len(whole)):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << bit
+        file.write_bytes(changed)
+        try:
+            found = verify(file, installed=False)
+        except ContractsError:
+            continue
+        assert found.faults, f"byte {at}: {whole[at : at + 1]!r} became {changed[at : at + 1]!r}"
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("flip"), st.integers(0, 1 << 16), st.integers(0, 255)),
+            st.tuples(st.just("cut"), st.integers(0, 1 << 16), st.integers(0, 200)),
+            st.tuples(st.just("put"), st.integers(0, 1 << 16), st.binary(max_size=9)),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_is_done_to_a_file_ends_in_a_fault_or_a_clear_line(file, suite, edits):
+    path = file.with_name("changed.json")
+    whole = data = file.read_bytes()
+    for kind, at, more in edits:
+        at = at % len(data) if data else 0
+        if kind == "flip":
+            data = data[:at] + bytes([data[at] ^ more]) + data[at + 1 :] if data else data
+        elif kind == "cut":
+            data = data[:at] + data[at + more :]
+        else:
+            data = data[:at] + more + data[at:]
+    path.write_bytes(data)
+    code = main(["certify", "--verify", str(path)])
+    assert code in (1, 2)
+    if data != whole:
+        with contextlib.suppress(ContractsError):
+            assert verify(path, installed=False).faults

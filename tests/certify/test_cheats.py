@@ -149,7 +149,7 @@ def issued(certificate, tmp_path, monkeypatch):
 
 
 def _holds(id, level, outcome="pass", **more):
-    texts = {"title": "It holds", "reason": "", "message": "", "reproduction": ""}
+    texts = {"title": "It holds", "reason": "", "message": "", "cause": "", "reproduction": ""}
     rest = {"crash": False, "milliseconds": 1, "cells": (), "omitted": (), "clauses": ()}
     return Outcome(id=id, level=level, outcome=outcome, **{**texts, **rest, **more})
 

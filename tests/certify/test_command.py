@@ -67,15 +67,16 @@ def test_what_is_in_the_file_moves_no_cursor(verified, certificate, capsys):
     assert "issued now by me\\nholds: everything\\x1b[2J\\u202e\n" in told
 
 
-def test_skips_come_first_and_each_reason_once(certificate, outcome, capsys):
+def test_causes_come_first_then_skips_each_reason_once(certificate, outcome, capsys):
     skips = tuple(outcome(id, 1, "skip", reason="it has none") for id in ("b.a", "b.b"))
     alone = outcome("b.c", 1, "skip", reason="no graphs")
     checks = (*certificate.checks[:2], *skips, alone)
     _print(msgspec.structs.replace(certificate, checks=checks), quiet=False)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "skip: 2 checks: b.a, b.b: it has none"
-    assert lines[1] == "skip: b.c: no graphs"
-    assert lines[2].startswith("fail: a.c")
+    assert lines[:2] == ["causes:", "  fail        1 check  a.c: no\\x00"]
+    assert lines[2] == "skip: 2 checks: b.a, b.b: it has none"
+    assert lines[3] == "skip: b.c: no graphs"
+    assert lines[4].startswith("fail: a.c")
 
 
 def test_a_place_where_a_report_cannot_be_is_refused_before_the_run(tmp_path, capsys):

@@ -194,10 +194,15 @@ def test_one_reason_is_told_once(certify, site):
         done = certify("acme-sglang", "--sglang", "fake:0.5.16", "--level", "1", "-q")
     finally:
         path.write_text(kept)
-    assert done.stdout.count("no license") == 1
-    told = set(re.findall(r"for the same reason as (\S+)", done.stdout))
-    assert len(told) == 1
-    assert f"fail: {told.pop()}: " in done.stdout
+    (line,) = re.findall(
+        r"^  fail +(\d+) checks  (RuntimeError: no license at .*)$", done.stdout, re.M
+    )
+    assert int(line[0]) > 1
+    raised = kept[: kept.index(ATTENTION)].count("\n") + 1
+    assert line[1] == f"RuntimeError: no license at acme_sglang/attention.py:{raised} in <module>"
+    assert done.stdout.count("for the same reason: ") == 1
+    assert done.stdout.count("raised RuntimeError: no license") == 1
+    assert f"next: mend this first: {line[1]}" in done.stdout
 
 
 def test_a_level_reached_on_little_says_so(certified):

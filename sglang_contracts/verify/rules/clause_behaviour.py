@@ -27,6 +27,7 @@ from sglang_contracts.verify.answers.outcome import OK, UNKNOWN, Outcome, Status
 from sglang_contracts.verify.rules import plugin_facts
 from sglang_contracts.verify.rules.argument_handling import asks, delegates, is_of_type, passes_on
 from sglang_contracts.verify.rules.clause_candidates import Candidate, last
+from sglang_contracts.verify.rules.supplied import supplies_own
 from sglang_contracts.verify.values.value import (
     Alternative,
     ClassRef,
@@ -109,7 +110,9 @@ class Behaviours:
         if clause.optional:
             return OK
         name = clause.name
-        if name in plugin_facts.own_members(self.state, index, qual) or name in self.state.written:
+        if name in plugin_facts.own_members(self.state, index, qual) or supplies_own(
+            self.state, index, qual, name
+        ):
             return OK
         if any(self.lens.member(base, name) or self.lens.is_open(base) for base in bases):
             return OK

@@ -38,7 +38,7 @@ class Detection:
         )
         self.upstream = UpstreamCalls(evaluator)
         self.written = plugin_facts.written_attributes(self)
-        """Attribute → places (file, function, line) at which the plugin itself assigns it."""
+        """Attribute → places at which the plugin itself assigns it."""
         self.assigned = plugin_facts.assigned_attributes(self)
         """Attribute → (file, node, value) of what the plugin assigns to it on other objects."""
         self.questioned = [plugin_facts.questioned_values(file) for file in self.files]

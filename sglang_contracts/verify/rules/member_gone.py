@@ -12,7 +12,7 @@ from sglang_contracts.surface.model import Attribute, Class, Function
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion, with_changes
-from sglang_contracts.verify.rules import name_gone, operation_on_kind, result_form
+from sglang_contracts.verify.rules import name_gone, operation_on_kind, result_form, supplied
 from sglang_contracts.verify.rules.case import Case, Judging, role_of
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
@@ -140,7 +140,7 @@ def detect_attribute(state: Detection, index: int, file: File, use: Use) -> Outc
     owner = look.lost[0]
     if holds_other(state, index, base, name):
         return UNKNOWN
-    if use.kind is UseKind.READ and supplied(state, index, use, name, owner):
+    if use.kind is UseKind.READ and supplied.supplies_read(state, index, use, base, name, owner):
         return UNKNOWN
     if value.named and set_upstream(state, value.named, name):
         return UNKNOWN
@@ -234,14 +234,6 @@ def holds_other(state: Detection, index: int, base: int, name: str) -> bool:
         assert type(target) is Attr
         other = evaluator.value(file, target.base).alternatives
         if not other or not holder or set(other) & set(holder):
-            return True
-    return False
-
-
-def supplied(state: Detection, index: int, use: Use, name: str, owner: Symbol) -> bool:
-    """Whether the plugin itself sets the attribute before this read can happen."""
-    for file, function, line in state.written.get(name, ()):
-        if (file, function) != (index, use.function) or line < use.line:
             return True
     return False
 

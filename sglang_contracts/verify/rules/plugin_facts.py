@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sglang_contracts.plugin.ir.nodes import (
     Attr,
@@ -43,14 +43,25 @@ def assigned_attributes(plugin: Plugin) -> dict[str, list[tuple[int, int, int]]]
     return found
 
 
-def written_attributes(plugin: Plugin) -> dict[str, list[tuple[int, int, int]]]:
-    """Attribute → places (file, function, line) at which the plugin itself assigns it."""
-    found: dict[str, list[tuple[int, int, int]]] = {}
+class Written(NamedTuple):
+    """A place at which the plugin assigns an attribute."""
+
+    file: int
+    function: int
+    line: int
+    base: int
+    """The node that is written to."""
+
+
+def written_attributes(plugin: Plugin) -> dict[str, list[Written]]:
+    """Attribute → places at which the plugin itself assigns it."""
+    found: dict[str, list[Written]] = {}
     for index, file in enumerate(plugin.files):
         for use in file.uses:
             node = file.nodes[use.node]
             if use.kind is UseKind.WRITE and type(node) is Attr:
-                found.setdefault(node.name, []).append((index, use.function, use.line))
+                place = Written(index, use.function, use.line, node.base)
+                found.setdefault(node.name, []).append(place)
     return found
 
 

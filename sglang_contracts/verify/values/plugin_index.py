@@ -230,18 +230,19 @@ class PluginIndex:
     def defined_below(self, index: int, qual: str, name: str) -> bool:
         """Whether a class of the plugin that derives from one defines a method."""
         return self.is_base(index, qual) and any(
-            name in record.methods and self._descends(at, each, (index, qual), 0)
+            name in record.methods and self.descends(at, each, (index, qual), 0)
             for at, file in enumerate(self.files)
             for each, record in file.classes.items()
         )
 
-    def _descends(self, index: int, qual: str, wanted: tuple[int, str], depth: int) -> bool:
+    def descends(self, index: int, qual: str, wanted: tuple[int, str], depth: int = 0) -> bool:
+        """Whether a class of the plugin derives from another one of it."""
         record = self.files[index].classes.get(qual)
         if record is None or depth > 10:
             return False
         bases = [own for base in record.bases if (own := self.own_class(index, base))]
         return wanted in bases or any(
-            self._descends(own[0], own[1], wanted, depth + 1) for own in bases
+            self.descends(own[0], own[1], wanted, depth + 1) for own in bases
         )
 
     def may_derive(self, index: int, qual: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from sglang_contracts.plugin.ir.nodes import Import
-from sglang_contracts.plugin.ir.records import File
+from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.plugin.walk import assignments, conditions, string_constants
 from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
 from sglang_contracts.plugin.walk.module import walk_module
@@ -159,3 +159,14 @@ def test_what_was_worked_out_holds_only_while_names_stand_for_the_same(
     assert walk.expr(statement.value) == before
     change(walk, walk.nodes.add(Import("sglang.srt.other", "B")))
     assert walk.expr(statement.value) != before
+
+
+def test_two_uses_in_one_place_are_both_kept_whatever_they_hash_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sglang_contracts.plugin.walk.state.hash", lambda _: 0, raising=False)
+    tree = ast.parse("from sglang.srt.layers.one import A\nA.x - 1\n")
+    file = File("plugin.py", "plugin")
+    walk_module(file, tree, tuple(ast.walk(tree)), frozenset())
+    needs = [each.name for each in file.uses if each.kind is UseKind.NEED]
+    assert needs == ["number", "arithmetic"]

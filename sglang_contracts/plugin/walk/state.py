@@ -114,7 +114,7 @@ class Walk:
         self.lambdas: dict[int, int] = {}
         self.groups: dict[tuple[int, int], int] = {}
         self.docs: set[int] = set()
-        self.seen_uses: set[tuple[int, ...]] = set()
+        self.seen_uses: set[tuple[object, ...]] = set()
         self.mentioned: dict[int, set[str]] = {-1: set()}
         self.strings: set[str] = set()
         self.defined: set[str] = set()
@@ -132,21 +132,30 @@ class Walk:
         self.package = file.path.endswith("__init__.py")
         file.guards.append(Guard(parent=0, kind=""))
 
-    def use(self, kind: UseKind, node: int, where: ast.AST, **more: object) -> None:
-        """Record one use, once."""
+    def use(
+        self,
+        kind: UseKind,
+        node: int,
+        where: ast.AST,
+        name: str = "",
+        value: int = UNKNOWN,
+        count: int = 0,
+        group: int = 0,
+    ) -> None:
+        """Record one use, once; see :class:`~sglang_contracts.plugin.ir.records.Use`."""
         if self.quiet or node == UNKNOWN:
             return
         line = getattr(where, "lineno", 1)
         column = getattr(where, "col_offset", 0) + 1
         if isinstance(where, ast.Attribute):  # a chain over several lines: where the name stands
             line = where.end_lineno or line
-        key = (kind, node, line, column, self.guard, hash(str(sorted(more.items()))))
+        key = (kind, node, line, column, self.guard, name, value, count, group)
         if key in self.seen_uses:
             return
         self.seen_uses.add(key)
-        self.file.uses.append(
-            Use(kind, node, line, column, guard=self.guard, function=self.scope.function, **more)  # type: ignore[arg-type]
-        )
+        made = Use(kind, node, line, column, self.guard, name, value, count, group=group)
+        made.function = self.scope.function
+        self.file.uses.append(made)
 
     def needs(self, where: ast.AST, value: int, need: str) -> None:
         """Something is done with a value that upstream may say the kind of."""

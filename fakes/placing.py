@@ -22,6 +22,7 @@ _BEHAVIOURS = (
     "latent_pool",
     "plugins",
     "pools",
+    "quantization",
     "radix",
     "one_process",
     "request_pool",

@@ -32,5 +32,16 @@ def _sample(fake: Fake, given: Given) -> Any:
     if given.get("need_min_p_sampling"):
         edge = sorted_probs[:, :1] * given["min_ps"].view(-1, 1)
         kept = torch.where(sorted_probs < edge, torch.zeros_like(kept), kept)
-    drawn = torch.multinomial(kept, num_samples=1)
+    seeds = given.get("sampling_seed")
+    if seeds is None:
+        drawn = torch.multinomial(kept, num_samples=1)
+    else:  # the same seed and position give the same token, whatever is drawn beside
+        drawn = torch.cat(
+            [
+                torch.multinomial(row, 1, generator=torch.Generator().manual_seed(seed * 7919 + at))
+                for row, seed, at in zip(
+                    kept, seeds.tolist(), given["positions"].tolist(), strict=True
+                )
+            ]
+        ).view(-1, 1)
     return order.gather(1, drawn).view(-1).to(torch.int32)

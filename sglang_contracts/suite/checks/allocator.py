@@ -36,7 +36,8 @@ class Run:
         return _short(self)
 
 
-def _cells(context: Context) -> tuple[Cell, ...]:
+def cells_of(context: Context) -> tuple[Cell, ...]:
+    """A cell of each page size, where the allocator is the plugin's own."""
     if context.subject.allocator is None:
         raise Inapplicable("the plugin uses SGLang's own allocator")
     return context.page_cells()
@@ -129,7 +130,7 @@ def _opened(context: Context, run: Run) -> Book:
 
 
 def _explore(context: Context, judge: Callable[[Book, tuple[Any, ...]], None]) -> None:
-    cells = _cells(context)
+    cells = cells_of(context)
 
     def body(run: Run) -> None:
         book = _opened(context, run)
@@ -170,7 +171,7 @@ def _counts(context: Context) -> None:
     why="Leaked slots shrink the pool until requests queue for ever.",
 )
 def _come_back(context: Context) -> None:
-    cells = _cells(context)
+    cells = cells_of(context)
 
     def body(run: Run) -> None:
         book = _opened(context, run)
@@ -219,7 +220,7 @@ def _full(context: Context) -> None:
         expect(book.decode([0]), "a decode that takes the last page gets None")
         book.check_available("after a decode that took the last page")
 
-    context.explore(_cells(context), None, body)
+    context.explore(cells_of(context), None, body)
 
 
 @check(
@@ -245,7 +246,7 @@ def _whole(context: Context) -> None:
             book.release(number)
             book.check_available("after what alloc() gave was freed")
 
-    context.explore(_cells(context), None, body)
+    context.explore(cells_of(context), None, body)
 
 
 @check(
@@ -267,7 +268,37 @@ def _batches(context: Context) -> None:
             book.decode([4, 3, 2, 1, 0])
         book.check_available("after batches")
 
-    context.explore(_cells(context), None, body)
+    context.explore(cells_of(context), None, body)
+
+
+@check(
+    "allocator.extends-many-after-frees",
+    2,
+    "After scattered frees, extensions of several requests, new and old, get free slots alone",
+    clauses=("kv-allocator-paged/alloc_extend", "kv-allocator-paged/free"),
+    why="A busy pool is never in order: a kernel that counts on rising pages takes live ones.",
+)
+def _after_frees(context: Context) -> None:
+    def body(example: tuple[Cell, bool]) -> None:
+        cell, sort = example
+        page = cell.page_size
+        slots = max(512, 24 * page)
+        book = Book(Bench(context, cell, slots=slots, looks=False, need_sort=sort))
+        part = min(page, 32)
+        book.extend({number: 1 + (number * 5) % (2 * part) for number in range(6)})
+        for number in (4, 1, 3):
+            book.release(number)
+            book.extend({0: part, number + 10: page + 1, 5: 1, number + 20: part})
+            book.decode(sorted(book.requests, reverse=True))
+            book.check_available("after extending several requests after a free")
+        while book.free() >= 2 * page:  # until what was freed has to be taken again
+            book.extend({100 + book.free(): page})
+        for number in sorted(book.requests)[::2]:
+            book.release(number)
+        book.extend({500: page + 1, 501: page, 502: 1})
+        book.check_available("after a full pool was freed in part")
+
+    context.explore([(c, sort) for c in cells_of(context) for sort in (False, True)], None, body)
 
 
 _CROWD = 64
@@ -294,134 +325,7 @@ def _large(context: Context) -> None:
         book.decode(everybody[::-1])
         book.check_available("after large batches")
 
-    context.explore(_cells(context), None, body)
-
-
-@check(
-    "allocator.double-free-is-refused",
-    3,
-    "Slots that are freed twice are not given to two requests, and not counted twice",
-    needs=("refuses-double-free",),
-    clauses=("kv-allocator-paged/free",),
-    why="One bookkeeping slip elsewhere would mix up texts for good.",
-)
-def _double(context: Context) -> None:
-    def body(cell: Cell) -> None:
-        bench = Bench(context, cell, slots=256)
-        book = Book(bench)
-        page = cell.page_size
-        book.extend({0: 2 * page, 1: page})
-        for way in range(3):  # freed in one way, then in another
-            book.extend({way + 6: page})
-            freed = list(book.requests[way + 6])
-            book.release(way + 6)
-            for again in range(3):
-                book.give_back(freed, 0, again)
-                book.check_available("after a double free")
-        freed = list(book.requests[0])
-        book.release(0)
-        book.give_back(freed, 0, 0)
-        book.check_available("after a double free")
-        whole = book.free()
-        expect(
-            book.extend({2: whole // 2 // page * page}) and book.extend({3: book.free()}),
-            f"after a double free the rest of the pool is refused ({cell.label})",
-        )
-        expect(
-            not book.extend({4: 1}),
-            f"after a double free more slots are given out than there are ({cell.label})",
-        )
-
-    context.explore(_cells(context), None, body)
-
-
-@check(
-    "allocator.free-group-is-one-free",
-    3,
-    "Between free_group_begin and free_group_end frees are deferred, and none is lost",
-    clauses=("kv-allocator/free_group_begin", "kv-allocator/free_group_end"),
-    forbids_raising=True,
-    why="The scheduler frees a whole batch at once.",
-)
-def _group(context: Context) -> None:
-    def body(cell: Cell) -> None:
-        bench = Bench(context, cell, slots=256)
-        if not hasattr(bench.allocator, "free_group_begin"):
-            raise Inapplicable(f"SGLang {context.release} has no groups of frees")
-        book = Book(bench)
-        page = cell.page_size
-        book.extend({0: 2 * page, 1: page, 2: page, 4: page})
-        nothing = bench.tensor([], "int64")
-        ask("free of no slots", bench.allocator.free, nothing)
-        book.check_available("after a free of no slots")
-        for numbers in ((0, 2, 4), ()):
-            ask("free_group_begin", bench.allocator.free_group_begin)
-            book.grouping = True
-            for number in numbers:
-                book.release(number)
-            ask("free of no slots in a group", bench.allocator.free, nothing)
-            book.grouping = False
-            ask("free_group_end", bench.allocator.free_group_end)
-            book.check_available(f"after a group of {len(numbers)} frees")
-        book.extend({3: page})
-        book.check_available("after the group")
-
-    context.explore(_cells(context), None, body)
-
-
-@check(
-    "allocator.restore-takes-back",
-    3,
-    "restore_state gives back what was allocated since backup_state, and only that",
-    clauses=("kv-allocator-paged/backup_state", "kv-allocator-paged/restore_state"),
-    forbids_raising=True,
-    why="The scheduler tries an allocation and takes it back.",
-)
-def _restore(context: Context) -> None:
-    if context.clause("kv-allocator-paged/backup_state") is None:
-        raise Inapplicable(f"SGLang {context.release} does not take allocations back")
-
-    def body(cell: Cell) -> None:
-        bench = Bench(context, cell, slots=256)
-        book = Book(bench)
-        page = cell.page_size
-        book.extend({0: 2 * page})
-        kept = ask("backup_state", bench.allocator.backup_state)
-        book.extend({1: page, 2: page + 1 if cell.page_size < 64 else page})
-        taken_back = book.requests.pop(1) + book.requests.pop(2)
-        ask("restore_state", bench.allocator.restore_state, kept)
-        book.check_available("after restore_state")
-        if context.subject.capabilities.refuses_double_free:
-            book.give_back(taken_back, 0, 1)
-            book.check_available("after a free of slots that restore_state had taken back")
-        book.extend({3: page, 4: page})
-        book.check_available("after allocating again")
-        for number in (0, 3, 4):
-            book.release(number)
-        book.check_available("after everything was freed")
-
-    context.explore(_cells(context), None, body)
-
-
-@check(
-    "allocator.clear-forgets-everything",
-    3,
-    "After clear() the whole capacity is free",
-    clauses=("kv-allocator/clear",),
-    forbids_raising=True,
-    why="flush_cache relies on it.",
-)
-def _clear(context: Context) -> None:
-    def body(cell: Cell) -> None:
-        bench = Bench(context, cell, slots=256)
-        book = Book(bench)
-        book.extend({0: 2 * book.page, 1: book.page})
-        ask("clear", bench.allocator.clear)
-        book.requests.clear()
-        book.check_available("after clear")
-        expect(book.extend({0: book.capacity}), "after clear() the whole capacity is refused")
-
-    context.explore(_cells(context), None, body)
+    context.explore(cells_of(context), None, body)
 
 
 @check(

@@ -469,5 +469,14 @@ def _offload(context: Context) -> None:
         for layer in range(LAYERS):
             keys, values = before[layer]
             _equal(bench, layer, target, keys[slots], values[slots], "after offloading and loading")
+        everything = list(range(page, bench.geometry.size + page))
+        before = [bench.raw(layer) for layer in range(LAYERS)]
+        row = bench.tensor(everything, "int32")
+        kept = ask("get_cpu_copy", allocator.get_cpu_copy, row, **_handed_on(context))
+        bench.fill(98)
+        ask("load_cpu_copy", allocator.load_cpu_copy, kept, row, **_handed_on(context))
+        for layer in range(LAYERS):
+            keys, values = (part[everything] for part in before[layer])
+            _equal(bench, layer, everything, keys, values, "after offloading the whole pool")
 
     _each(context, body)

@@ -1,0 +1,251 @@
+"""Level 3: functions of SGLang with the plugin's hooks on them, held to the textbook.
+
+What a plugin declares is one thing, what it hooks into SGLang another: these checks call the
+target as core does, with the hooks that the entry points register around it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from types import SimpleNamespace
+from typing import Any
+
+from sglang_contracts.live.build import accepted
+from sglang_contracts.live.differences import symbol
+from sglang_contracts.suite.checks.hooks import needs_plugins
+from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.served import entered
+from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
+
+DRAW = "sglang.srt.layers.sampler.top_k_top_p_min_p_sampling_from_probs_torch"
+NORM = "sglang.srt.layers.layernorm.RMSNorm.forward_native"
+_ROWS = 1024
+
+
+def composed(original: Callable[..., Any], hooks: Sequence[Any]) -> Callable[..., Any]:
+    """A function with hooks on it, as SGLang's registry applies them: what replaces comes first."""
+    made = original
+    for kind, hook, *_ in sorted(hooks, key=lambda each: each[0].name != "REPLACE"):
+        made = functools.partial(_hooked, kind.name, hook, made)
+    return made
+
+
+def _hooked(kind: str, hook: Any, inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    if kind == "REPLACE":
+        return hook(*args, **kwargs)
+    if kind == "AROUND":
+        return hook(inner, *args, **kwargs)
+    if kind == "BEFORE":
+        changed = hook(*args, **kwargs)
+        args, kwargs = (args, kwargs) if changed is None else changed
+        return inner(*args, **kwargs)
+    result = inner(*args, **kwargs)
+    changed = hook(result, *args, **kwargs)
+    return result if changed is None else changed
+
+
+def _hooks_on(context: Context, target: str) -> list[Any]:
+    needs_plugins(context)
+    with entered(context.subject) as there:
+        found = list(there.hooks.get(target, ()))
+    if not found:
+        raise Inapplicable(f"the plugin hooks nothing on {target.removeprefix('sglang.srt.')}")
+    return found
+
+
+@check(
+    "hooks.sampling-keeps-its-parameters",
+    3,
+    "SGLang's draw from probabilities, with the plugin's hooks on it, keeps each row's parameters",
+    clauses=("plugin-loading/register", "sampling/top_ps", "sampling/top_ks", "sampling/min_ps"),
+    forbids_raising=True,
+    why="The hook is what is served: a parameter that it drops is dropped for every request.",
+)
+def _draw(context: Context) -> None:
+    import torch
+
+    hooks = _hooks_on(context, DRAW)
+    original = symbol(DRAW.rpartition(".")[0] + ":" + DRAW.rpartition(".")[2])
+    draw = composed(original, hooks)
+    probs = torch.tensor([0.05, 0.35, 0.1, 0.3, 0.2])
+    order = [1, 3, 4, 2, 0]
+    everything = 1 << 30
+    rows: list[tuple[int, float, float, int]] = [
+        # top_k, top_p, min_p, how many of the likeliest may be drawn
+        (everything, 1.0, 0.0, 5),
+        (2, 1.0, 0.0, 2),
+        (1, 1.0, 0.0, 1),
+        (everything, 0.6, 0.0, 2),
+        (everything, 0.9, 0.0, 4),
+        (everything, 1.0, 0.5, 3),
+        (3, 0.8, 0.0, 3),
+        (4, 0.5, 0.2, 2),
+    ]
+    for mixed in (False, True):
+        for number, row in enumerate(rows):
+            batch = rows if mixed else [row]
+            found = _drawn(context, draw, original, probs, batch, _ROWS // len(batch))
+            mine = set(found[number :: len(rows)] if mixed else found)
+            allowed = set(order[: row[3]])
+            where = f"row {number} of a mixed batch" if mixed else "a batch of one kind"
+            expect(
+                mine == allowed,
+                f"with top_k {row[0]}, top_p {row[1]}, min_p {row[2]} in {where}, the hooked draw "
+                f"gives {len(mine - allowed)} tokens that are not allowed and never "
+                f"{len(allowed - mine)} of the {len(allowed)} that are",
+            )
+    once = [_drawn(context, draw, original, probs, rows[:1], 64, seed=seed) for seed in (3, 3, 4)]
+    if "sampling_seed" in accepted(original, {"sampling_seed": None}):
+        expect(once[0] == once[1], "the hooked draw gives other tokens for the same sampling_seed")
+        expect(once[0] != once[2], "the hooked draw takes no notice of sampling_seed")
+
+
+def _drawn(
+    context: Context,
+    draw: Callable[..., Any],
+    original: Callable[..., Any],
+    probs: Any,
+    rows: Sequence[tuple[int, float, float, int]],
+    times: int,
+    seed: int | None = None,
+) -> list[int]:
+    import torch
+
+    count = len(rows) * times
+    values: Mapping[str, Any] = {
+        "probs": probs.repeat(count, 1),
+        "top_ks": torch.tensor([row[0] for row in rows] * times, dtype=torch.int32),
+        "top_ps": torch.tensor([row[1] for row in rows] * times),
+        "min_ps": torch.tensor([row[2] for row in rows] * times),
+        "need_min_p_sampling": any(row[2] for row in rows),
+        "sampling_seed": None if seed is None else torch.full((count,), seed, dtype=torch.int64),
+        "positions": torch.arange(count),
+    }
+    torch.manual_seed(context.seed + 1)
+    given = accepted(original, dict(values))
+    found = ask("the hooked draw", draw, **given)
+    expect(
+        hasattr(found, "dtype") and tuple(found.shape) == (count,),
+        f"the hooked draw from {count} rows gives {describe(found)}, not one token id a row",
+    )
+    return [int(token) for token in found.tolist()]
+
+
+def _textbook(norm: Any, x: Any, residual: Any = None, *more: Any, **options: Any) -> Any:
+    """RMSNorm in float64; with a residual also the sum, which the next layer takes."""
+    total = x.double() if residual is None else x.double() + residual.double()
+    size = total.pow(2).mean(-1, keepdim=True)
+    out = total / (size + norm.variance_epsilon).sqrt() * norm.weight.double()
+    out = out.to(x.dtype)
+    return out if residual is None else (out, total.to(x.dtype))
+
+
+@check(
+    "hooks.norms-equal-the-textbook",
+    3,
+    "RMSNorm with the plugin's hooks on it equals the textbook, with and without a residual",
+    clauses=("plugin-loading/register",),
+    forbids_raising=True,
+    why="It runs twice a layer: a wrong epsilon or a lost residual is another model.",
+)
+def _norm(context: Context) -> None:
+    import torch
+
+    forward = composed(_textbook, _hooks_on(context, NORM))
+    generator = torch.Generator().manual_seed(9)
+    for dtype, eps in ((torch.float32, 1e-6), (torch.bfloat16, 1e-5), (torch.float32, 0.1)):
+        for rows, width in ((1, 8), (5, 64), (0, 16), (3, 1030)):
+            norm = SimpleNamespace(
+                weight=torch.rand(width, generator=generator) + 0.5,
+                variance_epsilon=eps,
+                hidden_size=width,
+                has_weight=True,
+                fp32_residual=False,
+                cast_x_before_out_mul=False,
+                variance_size_override=None,
+                override_orig_dtype=None,
+            )
+            norm.weight = norm.weight.to(dtype)
+            x = torch.randn(rows, width, generator=generator).to(dtype)
+            residual = torch.randn(rows, width, generator=generator).to(dtype)
+            for beside in (None, residual):
+                what = "RMSNorm" + (" with a residual" if beside is not None else "")
+                given = (copy(norm), x.clone(), *(() if beside is None else (beside.clone(),)))
+                wanted = _textbook(norm, x, beside)
+                found = ask(f"the hooked {what}", forward, *given)
+                pairs = (
+                    [(found, wanted)] if beside is None else list(zip(found, wanted, strict=True))
+                )
+                for got, right in pairs:
+                    expect(
+                        got.shape == right.shape and got.dtype == right.dtype,
+                        f"the hooked {what} of {describe(x)} gives {describe(got)}",
+                    )
+                    if not rows:
+                        continue
+                    error = (got.double() - right.double()).abs()
+                    most = 1e-4 if dtype is torch.float32 else 4e-2
+                    expect(
+                        bool((error <= most * (1 + right.double().abs())).all()),
+                        f"the hooked {what} of {describe(x)} differs from the textbook by "
+                        f"{float(error.max()):.3g}, epsilon {eps}",
+                    )
+
+
+@check(
+    "weights.served-method-equals-dequantised-product",
+    3,
+    "The platform's quantisation loads a layer and multiplies by the dequantised weight, plus bias",
+    clauses=("platform/get_quantization_config", "quantization/LinearMethodBase.apply"),
+    forbids_raising=True,
+    why="SGLang calls this method, not the function that is declared: a bias lost here is lost.",
+)
+def _quantised(context: Context) -> None:
+    import torch
+
+    needs_plugins(context)
+    with entered(context.subject) as there:
+        method = getattr(there.platform, "get_quantization_config", None)
+        if context.clause("platform/get_quantization_config") is None or method is None:
+            raise Inapplicable(f"SGLang {context.release} asks no platform for quantisations")
+        config = ask("get_quantization_config('w8a8_int8')", method, "w8a8_int8")
+    if config is None:
+        raise Inapplicable("the platform brings no quantisation 'w8a8_int8'")
+    base = symbol("sglang.srt.layers.linear:LinearBase")
+    generator = torch.Generator().manual_seed(6)
+    for rows, width, out, dtype in ((3, 32, 12, torch.float32), (5, 64, 8, torch.bfloat16)):
+        layer = type("Layer", (base,), {"__init__": torch.nn.Module.__init__})()
+        weight = torch.randint(-127, 128, (out, width), generator=generator).to(torch.int8)
+        scale = torch.rand(out, 1, generator=generator) * 0.02 + 0.001
+        layer.weight = torch.nn.Parameter(weight.clone(), requires_grad=False)
+        layer.weight_scale = torch.nn.Parameter(scale.clone(), requires_grad=False)
+        made = ask(
+            "get_quant_method", ask("making it", config).get_quant_method, layer, "model.layers.0"
+        )
+        expect(
+            callable(getattr(made, "apply", None)),
+            f"get_quant_method gives {type(made).__name__} for a linear layer: it has no apply()",
+        )
+        ask("process_weights_after_loading", made.process_weights_after_loading, layer)
+        x = torch.randint(-126, 127, (rows, width), generator=generator).float()
+        x[:, 0] = 127
+        x = (x / 64).to(dtype)
+        bias = torch.randn(out, generator=generator).to(dtype)
+        for beside in (None, bias):
+            found = ask("apply", made.apply, layer, x.clone(), beside)
+            wanted = x.double() @ (weight.double() * scale.double()).t()
+            wanted += 0 if beside is None else beside.double()
+            expect(
+                tuple(found.shape) == (rows, out) and found.dtype == dtype,
+                f"apply of {describe(x)} gives {describe(found)}, not {dtype} [{rows}, {out}]",
+            )
+            error = (found.double() - wanted).abs() / wanted.abs().amax(1, keepdim=True)
+            expect(
+                float(error.max()) <= (1e-4 if dtype is torch.float32 else 1e-2),
+                f"apply{' with a bias' if beside is not None else ''} differs by "
+                f"{float(error.max()):.2g} of the row's largest value from x times the dequantised "
+                f"weight; worst in output channel {int(error.argmax()) % out} of {out}",
+            )

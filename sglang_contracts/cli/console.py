@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -67,11 +68,13 @@ def write_file(path: Path, text: str) -> None:
         ContractsError: If ``path`` is a folder, its folder is missing, or it cannot be written.
     """
     try:
-        path = path.resolve()
-    except RuntimeError:  # what Python before 3.13 raises for a link that leads to itself
-        raise ContractsError(
-            f"{path} is a symbolic link that leads to itself", "remove it, or name another file"
-        ) from None
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # resolve() raises before Python 3.13 and is silent since
+            raise ContractsError(
+                f"{path} is a symbolic link that leads to itself", "remove it, or name another file"
+            ) from None
+    path = path.resolve()
     if path.exists() and not path.is_file() and not path.is_dir():
         with path.open("w", encoding="utf-8") as device:  # /dev/stdout, a named pipe
             device.write(text)

@@ -276,6 +276,16 @@ def test_a_full_disk_is_no_defect_of_ours(run):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", ["--help", "check --help", "--version", "explain --list"])
+def test_an_answer_that_nobody_can_read_is_exit_two(arguments):
+    command = f'"{sys.executable}" -m sglang_contracts.cli {arguments} >/dev/full'
+    done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("arguments", ["check nope", "nope", "explain nope"])
 def test_a_complaint_that_nobody_can_hear_is_exit_two_all_the_same(arguments):
     command = f'"{sys.executable}" -m sglang_contracts.cli {arguments} 2>/dev/full'
@@ -296,6 +306,22 @@ def test_an_output_that_is_a_link_to_itself_is_named(run, tmp_path):
     ran = run("explain", "--list", "--output", link)
     assert ran.code == 2
     assert f"{link} is a symbolic link that leads to itself" in ran.err.replace("\n", " ")
+    assert link.is_symlink()
+
+
+def test_an_output_below_links_that_lead_to_each_other_is_named(run, tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    ran = run("explain", "--list", "--output", tmp_path / "a" / "x")
+    assert ran.code == 2
+    assert "leads to itself" in ran.err
+
+
+def test_an_output_that_links_to_a_file_yet_to_come_is_written_there(run, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    assert run("explain", "--list", "--output", tmp_path / "link").code == 0
+    assert (tmp_path / "link").is_symlink()
+    assert "field-removed" in (tmp_path / "file").read_text()
 
 
 def test_an_error_does_not_steer_the_terminal(run):

@@ -53,8 +53,6 @@ ARITHMETIC, SERIES, JOIN = "arithmetic", "series", "join"
 HASHED = "hashed"
 """Elements that a mapping is looked up by: those of a tensor equal no key, not even themselves."""
 
-_OTHERS = frozenset({"places", "text", "format"})
-"""What uses name that other causes look at."""
 _SCALARS = frozenset({"int", "float", "bool"})
 _HOLDERS = frozenset({"list", "tuple", "set", "deque", "array", "str", "bytes"})
 _CALCULATING = _SCALARS | {"tensor", "set"}
@@ -115,8 +113,8 @@ def detect_unpacked(state: Detection, index: int, file: File, use: Use) -> Outco
 
 def detect_operation(state: Detection, index: int, file: File, use: Use, need: str) -> Outcome:
     """Whether a value takes what is done with it."""
-    if need in _OTHERS:
-        return UNKNOWN
+    if need not in _NEEDED:
+        return UNKNOWN  # another cause looks at it
     symbol, annotation = stated_annotation(state, index, use.node)
     if symbol is None or annotation is None or use.node in state.questioned[index]:
         return UNKNOWN

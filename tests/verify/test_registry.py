@@ -1,6 +1,7 @@
 """Causes and rules as records: none is forgotten, and what names one names it rightly."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,27 @@ def test_nothing_is_left_to_be_filled_in():
     files = [*FOLDER.glob("*.py"), *FOLDER.glob("*.toml"), *fixtures.rglob("*.py")]
     left = [path.name for path in files if path.stem != "stub" and "TODO" in path.read_text()]
     assert left == []
+
+
+def texts(function: ast.AST) -> list[str]:
+    """Texts in a function or class, those left out that document it."""
+    documents = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(function) if isinstance(node, ast.Constant))
+    return [
+        node.value
+        for node in constants
+        if isinstance(node.value, str) and id(node) not in documents
+    ]
+
+
+def test_sentences_stand_with_the_records_and_in_no_function():
+    found = [
+        f"{path.stem}: {text}"
+        for path in FOLDER.glob("*.py")
+        if path.stem != "stub"
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        for text in texts(node)
+        if re.search(r"[a-z] ?\b.* [a-z]|^ [a-z]|[a-z] $", text)
+    ]
+    assert found == []

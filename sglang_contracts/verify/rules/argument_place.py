@@ -50,6 +50,9 @@ PARAMETER_MOVED = Rule(
     argument=True,
 )
 
+GOES_TO = "what is given for {given} goes to {taken} now"
+LANDS_ON = "the argument lands on {parameter}"
+
 
 def detect_misplaced(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """Whether an argument stands where another parameter is, and the one it names is nowhere."""
@@ -152,7 +155,7 @@ def judge_argument_place(judging: Judging, case: Case) -> Finding | None:
         role="call",
         old=judging.signature(good[0], before),
         new=judging.signature(outcome.owner, after),
-        detail=f"what is given for {outcome.name} goes to {outcome.new} now",
+        detail=GOES_TO.format(given=outcome.name, taken=outcome.new),
     )
 
 
@@ -172,7 +175,7 @@ def judge_shift(judging: Judging, case: Case) -> Finding | None:
         symbol=f"{outcome.symbol}({outcome.name})",
         suggestion=judging.replacements.of_call(outcome.owner, outcome.name, new, after),
         role="call",
-        detail=f"the argument lands on {outcome.new}",
+        detail=LANDS_ON.format(parameter=outcome.new),
     )
 
 

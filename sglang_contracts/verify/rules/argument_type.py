@@ -32,6 +32,8 @@ DTYPE_CHANGED = Rule(
     argument=False,
 )
 
+IS_NOW = "{parameter} is {type} now"
+
 
 def detect_argument_type(
     state: Detection,
@@ -98,7 +100,7 @@ def judge_argument_type(judging: Judging, case: Case) -> Finding | None:
         suggestion=suggestion,
         role="call",
         new=outcome.new,
-        detail=f"{outcome.name} is {outcome.new} now",
+        detail=IS_NOW.format(parameter=outcome.name, type=outcome.new),
     )
 
 

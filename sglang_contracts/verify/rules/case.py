@@ -12,7 +12,7 @@ from sglang_contracts.verify.answers.outcome import Outcome
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
 from sglang_contracts.verify.rules.check import Check
 from sglang_contracts.verify.rules.history import Entry, Timeline
-from sglang_contracts.verify.rules.rule import Rule
+from sglang_contracts.verify.rules.rule import COMES_WITH, NOT_ANY_MORE, Rule
 from sglang_contracts.verify.suggest.replacements import Replacements
 from sglang_contracts.verify.values.signature_fit import text as signature_text
 
@@ -94,9 +94,9 @@ class Judging:
         named = case.entry.outcome.named
         if case.last_ok is None and case.good > case.at and "detail" not in more:
             if rule.absent:
-                more["detail"] = f"comes with {self.comes_with(symbol, case)}"
+                more["detail"] = COMES_WITH.format(release=self.comes_with(symbol, case))
             else:
-                more["detail"] = f"not any more from {self.releases[case.good]} on"
+                more["detail"] = NOT_ANY_MORE.format(release=self.releases[case.good])
         told = {"rule": rule.id, "role": rule.role, "symbol": symbol, "by_name": bool(named)}
         facts = {**dates, **told, **more}
         return Finding(**facts)  # type: ignore[arg-type]

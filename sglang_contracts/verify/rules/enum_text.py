@@ -19,6 +19,10 @@ from sglang_contracts.verify.values.value import ObjectOf
 _VALUED = frozenset({"StrEnum", "IntEnum", "IntFlag"})
 """Bases of the standard library whose members' text is their value (of the last two from 3.11)."""
 
+TEXT_WAS = "its text is {enum}MEMBER"
+TEXT_IS = "its text is what __str__ gives"
+NAME_OR_VALUE = ".name or .value"
+
 
 def detect_member_text(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """Whether the text of a value is still the name of an enum's member, as the file spells it."""
@@ -61,10 +65,10 @@ def judge_enum_text(judging: Judging, case: Case) -> Finding | None:
         rule=BEHAVIOUR_CHANGED,
         severity=judging.severity(case, Severity.WARNING),
         symbol=outcome.symbol,
-        suggestion=Suggestion(".name or .value", "signature"),
+        suggestion=Suggestion(NAME_OR_VALUE, "signature"),
         role="read",
-        old=f"its text is {outcome.name}MEMBER",
-        new="its text is what __str__ gives",
+        old=TEXT_WAS.format(enum=outcome.name),
+        new=TEXT_IS,
     )
 
 

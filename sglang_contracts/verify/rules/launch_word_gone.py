@@ -49,6 +49,9 @@ ENV_REMOVED = Rule(
 _PREFIX_SHIMS = frozenset({"_convert_SGL_to_SGLANG", "_handle_deprecated_envs"})
 """Functions of ``sglang.srt.environ`` that copy each ``SGL_*`` to ``SGLANG_*`` at import."""
 
+TAKES = "it takes {choices}"
+OR = " or "
+
 
 class Given(NamedTuple):
     """A flag or variable somewhere in a plugin."""
@@ -217,7 +220,7 @@ class Launches:
             flag = surface.flags()[given.name]
             choices = surface.flag_choices(given.name) or ()
             near = alike(given.value or "", choices, 3)
-            detail = "" if near else f"it takes {', '.join(choices[:12])}"
+            detail = "" if near else TAKES.format(choices=", ".join(choices[:12]))
             if not flag.choices.startswith(("[", "(")) and not near:
                 return None  # a list that plugins add to
         else:
@@ -228,7 +231,7 @@ class Launches:
             severity,
             symbol,
             (given.location,),
-            suggestion=Suggestion(near[0], "similar-name", " or ".join(near[1:])) if near else None,
+            suggestion=Suggestion(near[0], "similar-name", OR.join(near[1:])) if near else None,
             role="launch",
             detail=detail,
         )

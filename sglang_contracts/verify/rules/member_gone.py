@@ -17,7 +17,7 @@ from sglang_contracts.verify.rules.case import Case, Judging, role_of
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.name_gone import MODULE_REMOVED, SYMBOL_MOVED, SYMBOL_REMOVED
-from sglang_contracts.verify.rules.result_form import RETURN_CHANGED
+from sglang_contracts.verify.rules.result_form import HAS_NO, RETURN_CHANGED
 from sglang_contracts.verify.rules.rule import ALONE, SAID_BY_ITS_PATCH_OR_OVERRIDE, Edit, Rule
 from sglang_contracts.verify.values.subclasses import derived
 from sglang_contracts.verify.values.value import (
@@ -461,7 +461,7 @@ def judge_retyped(
         role="call",
         old=made[0].node.returns,
         new=symbol.node.returns if isinstance(symbol.node, Function) else "",
-        detail=f"{owner.qual} has no {case.entry.outcome.name}",
+        detail=HAS_NO.format(kind=owner.qual, name=case.entry.outcome.name),
     )
 
 

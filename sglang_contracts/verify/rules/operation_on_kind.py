@@ -40,7 +40,7 @@ from sglang_contracts.verify.rules.argument_type import DTYPE_CHANGED
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
-from sglang_contracts.verify.rules.result_form import RETURN_CHANGED
+from sglang_contracts.verify.rules.result_form import HAS_NO, RETURN_CHANGED
 from sglang_contracts.verify.values import builtin_kinds as kinds
 from sglang_contracts.verify.values.value import Builtin, DictValue, FunctionRef
 
@@ -52,6 +52,20 @@ ARITHMETIC, SERIES, JOIN = "arithmetic", "series", "join"
 """What only numbers (and tensors, sets) do; a loop or ``len``; ``+`` with a list."""
 HASHED = "hashed"
 """Elements that a mapping is looked up by: those of a tensor equal no key, not even themselves."""
+
+IT_WAS = "; it was {kind}"
+TAKES_NO = {
+    KEY: "{kind} takes no text as a key",
+    INDEX: "{kind} takes no number as an index",
+    UNPACK: "{kind} does not unpack to {count}",
+    NUMBER: "{kind} may be None: a number is needed here",
+    TRUTH: "{kind} is never true",
+    ARITHMETIC: "{kind} is no number",
+    SERIES: "{kind} is no series of values",
+    JOIN: "{kind} is no list to join with one",
+    HASHED: "elements of {kind} are found under no key",
+}
+"""Need → what is wrong with a kind (and a count)."""
 
 _SCALARS = frozenset({"int", "float", "bool"})
 _HOLDERS = frozenset({"list", "tuple", "set", "deque", "array", "str", "bytes"})
@@ -113,7 +127,7 @@ def detect_unpacked(state: Detection, index: int, file: File, use: Use) -> Outco
 
 def detect_operation(state: Detection, index: int, file: File, use: Use, need: str) -> Outcome:
     """Whether a value takes what is done with it."""
-    if need not in _NEEDED:
+    if need not in TAKES_NO:
         return UNKNOWN  # another cause looks at it
     symbol, annotation = stated_annotation(state, index, use.node)
     if symbol is None or annotation is None or use.node in state.questioned[index]:
@@ -265,19 +279,6 @@ def of_class(state: Detection, symbol: Symbol, need: str, count: int) -> bool | 
 _SHOWN = frozenset({ListOf, DictOf, TupleOf, Literal, Text, Number})
 """Nodes of values that stand in the plugin's own text."""
 
-_NEEDED = {
-    KEY: "{} takes no text as a key",
-    INDEX: "{} takes no number as an index",
-    UNPACK: "{} does not unpack to {}",
-    NUMBER: "{} may be None: a number is needed here",
-    TRUTH: "{} is never true",
-    ARITHMETIC: "{} is no number",
-    SERIES: "{} is no series of values",
-    JOIN: "{} is no list to join with one",
-    HASHED: "elements of {} are found under no key",
-}
-"""Need → what is wrong with a kind (and a count)."""
-
 
 def detect_kind(state: Detection, index: int, node: Attr, use: Use) -> Outcome | None:
     """An attribute of a builtin or tensor that upstream's annotation says a thing is.
@@ -352,7 +353,8 @@ def judge_kind(judging: Judging, case: Case) -> Finding | None:
         role="call" if returned else "read",
         old=old,
         new=lacking,
-        detail=f"{lacking} has no {outcome.name}" + (f"; it was {old}" if old else ""),
+        detail=HAS_NO.format(kind=lacking, name=outcome.name)
+        + (IT_WAS.format(kind=old) if old else ""),
     )
 
 
@@ -373,7 +375,7 @@ def judge_operation(judging: Judging, case: Case) -> Finding | None:
         role="call" if returned else "read",
         old=kinds.stated(good.found[0]),
         new=outcome.new,
-        detail=_NEEDED[outcome.detail].format(outcome.new, outcome.name),
+        detail=TAKES_NO[outcome.detail].format(kind=outcome.new, count=outcome.name),
     )
 
 

@@ -37,11 +37,13 @@ OVERRIDE_SIGNATURE = Rule(
 _RARE = 0.15
 """Share of upstream's call sites below which a new argument is passed on a special path only."""
 
-_PASSES = {
+HOW_CALLED = {
     "awaited": "SGLang awaits it: make it a coroutine",
     "not-awaited": "SGLang does not await it: make it a plain function",
     "deferred": "SGLang's does its work when it is called, a generator at its first step only",
 }
+PASSES, PASSES_NO = "SGLang passes {name}", "SGLang passes no {name}"
+PASSES_BOTH = "SGLang passes {first} and {now}"
 
 
 def detect_hook(state: Detection, index: int, file: File, use: Use) -> Outcome:
@@ -346,7 +348,7 @@ def judge_signature(judging: Judging, case: Case) -> Finding | None:
         suggestion=judging.replacements.of_call(outcome.owner, outcome.name, new, after),
         role="override",
         new=judging.signature(outcome.owner, after),
-        detail=_PASSES.get(outcome.detail, "") or passed(judging, case),
+        detail=HOW_CALLED.get(outcome.detail, "") or passed(judging, case),
     )
 
 
@@ -386,11 +388,13 @@ def passed(judging: Judging, case: Case) -> str:
     now = case.entry.outcome.name
     owner = case.entry.outcome.owner
     if case.entry.outcome.detail == "missing" and owner and not _takes(owner, now):
-        return f"SGLang passes no {now}"
+        return PASSES_NO.format(name=now)
     began = judging.timeline.entry(case.number, case.first).outcome.name
     if not now:
         return ""
-    return f"SGLang passes {now}" if began in ("", now) else f"SGLang passes {began} and {now}"
+    if began in ("", now):
+        return PASSES.format(name=now)
+    return PASSES_BOTH.format(first=began, now=now)
 
 
 def _moved(own: Sequence[Parameter], theirs: Sequence[Parameter], form: Shape) -> Misfit | None:

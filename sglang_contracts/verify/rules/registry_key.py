@@ -26,6 +26,9 @@ REGISTRY_REMOVED = Rule(
     argument=False,
 )
 
+NO_ENTRY = "there was no such entry"
+ENTRY_OF_SGLANG = "SGLang has one of its own"
+
 
 def detect_registry_key(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """A table read by a constant key, or one that has to be without it.
@@ -74,8 +77,8 @@ def judge_taken_key(judging: Judging, case: Case) -> Finding | None:
         rule=BEHAVIOUR_CHANGED,
         symbol=case.entry.outcome.symbol,
         role="use",
-        old="there was no such entry",
-        new="SGLang has one of its own",
+        old=NO_ENTRY,
+        new=ENTRY_OF_SGLANG,
     )
 
 

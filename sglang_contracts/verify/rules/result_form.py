@@ -45,6 +45,13 @@ _OF_TUPLES = frozenset({"count", "index"})
 
 _AWAITABLE = ("Awaitable", "Coroutine", "Future", "Task", "AsyncIter", "AsyncGen", "Any")
 
+HAS_NO = "{kind} has no {name}"
+AWAIT_IT = "it is a coroutine: await it"
+DO_NOT_AWAIT_IT = "it is no coroutine: do not await it"
+RETURNS_WITHOUT = "it returns {kind}, which has no {name}"
+TUPLE = "a tuple"
+VALUES = "{count} values"
+
 
 def detect_pair(state: Detection, index: int, node: Attr, use: Use, value: Value) -> Outcome | None:
     """An attribute read off the result of a call that is a tuple of several values."""
@@ -232,7 +239,7 @@ def judge_awaited(judging: Judging, case: Case) -> Finding | None:
         symbol=outcome.symbol,
         suggestion=judging.replacements.contract(outcome.symbol, judging.releases[case.at]),
         role="call",
-        detail="it is a coroutine: await it" if now else "it is no coroutine: do not await it",
+        detail=AWAIT_IT if now else DO_NOT_AWAIT_IT,
     )
 
 
@@ -250,8 +257,9 @@ def judge_result(judging: Judging, case: Case) -> Finding | None:
         symbol=outcome.symbol,
         suggestion=said or judging.replacements.of_return(outcome.owner, 0, after),
         role="call",
-        detail=f"it returns {node.returns if isinstance(node, Recorded) else 'a tuple'}, "
-        f"which has no {outcome.name}",
+        detail=RETURNS_WITHOUT.format(
+            kind=node.returns if isinstance(node, Recorded) else TUPLE, name=outcome.name
+        ),
     )
 
 
@@ -271,8 +279,9 @@ def judge_unpacking(judging: Judging, case: Case) -> Finding | None:
         suggestion=judging.replacements.contract(outcome.symbol, judging.releases[case.at])
         or judging.replacements.of_return(outcome.owner, 0, after),
         role="call",
-        old=old or outcome.name.lstrip("-") + " values",
-        new=(node.returns if isinstance(node, Recorded) else "") or outcome.new + " values",
+        old=old or VALUES.format(count=outcome.name.lstrip("-")),
+        new=(node.returns if isinstance(node, Recorded) else "")
+        or VALUES.format(count=outcome.new),
     )
 
 

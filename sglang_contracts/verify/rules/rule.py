@@ -63,3 +63,6 @@ ALONE: frozenset[str] = frozenset()
 
 SAID_BY_ITS_PATCH_OR_OVERRIDE = frozenset({"patch-target-missing", "override-orphaned"})
 """What is read before it is patched is one break, and so is a lost method that is overridden."""
+
+COMES_WITH, NOT_ANY_MORE = "comes with {release}", "not any more from {release} on"
+"""What a finding says of any rule where the plugin is newer than the release."""

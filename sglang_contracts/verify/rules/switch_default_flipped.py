@@ -30,6 +30,9 @@ from sglang_contracts.verify.findings.finding import Finding, Location, Severity
 from sglang_contracts.verify.rules.cause import Cause
 from sglang_contracts.verify.rules.contract_clause import BEHAVIOUR_CHANGED
 
+UNSET_ON, UNSET_OFF = "unset, it is on", "unset, it is off"
+
+
 _MODULE, _TABLE, _OBJECT = "sglang.srt.environ", "Envs", "envs"
 _SWITCH = re.compile(r"EnvBool\w*\((True|False)\b")
 _NAME = re.compile(r"(?:SGLANG|SGL)_[A-Z][A-Z0-9_]*\Z")
@@ -103,13 +106,9 @@ class Defaults:
             (reading.location,),
             last_ok=self.releases[last],
             first_broken=self.releases[last + 1],
-            old=f"unset, it is {_said(was)}",
-            new=f"unset, it is {_said(now)}",
+            old=UNSET_ON if was else UNSET_OFF,
+            new=UNSET_ON if now else UNSET_OFF,
         )
-
-
-def _said(on: bool) -> str:
-    return "on" if on else "off"
 
 
 def _readings(file: File) -> Iterator[Reading]:

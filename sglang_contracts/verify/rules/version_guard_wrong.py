@@ -30,6 +30,19 @@ GUARD_WRONG = Rule(
     argument=False,
 )
 
+NO_BRANCH = "no branch is for {release}"
+NO_BRANCH_BINDS = "no branch is for {release}, so that {names} is not bound"
+NEVER_TAKEN = "no release takes the branch"
+TAKEN_BEFORE = "no release takes the branch: those before it take all of its releases"
+FOR_NO_RECORDED = "the branch is for no recorded release"
+WRONG_WAY_ROUND = "{branch} lacks it, the other has it: the branches are the wrong way round"
+TOO_EARLY = "{branch} starts too early: it is there from {release} on"
+TOO_LONG = "{branch} goes on too long: it is there up to {release}"
+OR = " or "
+LACKS = "{branch} lacks it"
+BRANCH_FOR, BRANCH_FOR_TO = "the branch for {first}", "the branch for {first} to {last}"
+BRANCH_FROM, BRANCH_UP_TO = "the branch from {first} on", "the branch up to {last}"
+
 
 _LONG_AGO, _SOME_DAY = "0.0.1", "999"
 """Releases before and beyond all that are recorded."""
@@ -127,7 +140,7 @@ def judge_gap(
     first = at
     while not taken[first - 1]:
         first -= 1
-    names = " or ".join(chain.binds[:3])
+    names = OR.join(chain.binds[:3])
     fails = bool(names) and not chain.bound
     if not fails and (names or not is_total(judging, index, chain)):
         return None  # cases apart from a rule that stands before them
@@ -139,8 +152,9 @@ def judge_gap(
         last_ok=judging.releases[first - 1],
         first_broken=judging.releases[first],
         role="guard",
-        detail=f"no branch is for {judging.releases[at]}"
-        + (f", so that {names} is not bound" if fails else ""),
+        detail=(NO_BRANCH_BINDS if fails else NO_BRANCH).format(
+            release=judging.releases[at], names=names
+        ),
     )
 
 
@@ -160,18 +174,18 @@ def judge_never_taken(
         earlier = [a or b for a, b in zip(own, earlier, strict=True)]
         if any(left):
             continue
-        severity, detail = Severity.WARNING, "no release takes the branch"
+        severity, detail = Severity.WARNING, NEVER_TAKEN
         if any(own):
             if not own[at]:
                 continue
-            detail = f"{detail}: those before it take all of its releases"
+            detail = TAKEN_BEFORE
         else:
             evaluator = judging.evaluator
             condition = chain.conditions[number]
             if evaluator.version_ranges.supposing(_SOME_DAY, index, condition):
                 continue  # for releases to come
             if evaluator.version_ranges.supposing(_LONG_AGO, index, condition):
-                severity, detail = Severity.NOTE, "the branch is for no recorded release"
+                severity, detail = Severity.NOTE, FOR_NO_RECORDED
         line = chain.lines[number]
         found.append(
             Finding(
@@ -222,16 +236,16 @@ def drawn_wrong(judging: Judging, case: Case, covered: Sequence[bool]) -> str:
     named = branch_name(judging, covered)
     if all(broken) and not any(t for t, c in zip(there, covered, strict=True) if c):
         if any(there):
-            return f"{named} lacks it, the other has it: the branches are the wrong way round"
+            return WRONG_WAY_ROUND.format(branch=named)
         return ""
     if low > 0 and all(before) and not all(after):
         upto = next(at for at in range(case.at, high + 1) if not broken[at - low])
-        return f"{named} starts too early: it is there from {judging.releases[upto]} on"
+        return TOO_EARLY.format(branch=named, release=judging.releases[upto])
     if high < len(covered) - 1 and all(after) and not all(before):
         last = next(at for at in range(case.at, low - 1, -1) if not broken[at - low])
-        return f"{named} goes on too long: it is there up to {judging.releases[last]}"
+        return TOO_LONG.format(branch=named, release=judging.releases[last])
     if (low > 0 or high < len(covered) - 1) and all(broken):
-        return f"{named} lacks it"
+        return LACKS.format(branch=named)
     return ""
 
 
@@ -240,12 +254,12 @@ def branch_name(judging: Judging, covered: Sequence[bool]) -> str:
     taken = [at for at, each in enumerate(covered) if each]
     first, last = judging.releases[taken[0]], judging.releases[taken[-1]]
     if len(taken) == 1:
-        return f"the branch for {first}"
+        return BRANCH_FOR.format(first=first)
     if taken[-1] == len(covered) - 1:
-        return f"the branch from {first} on"
+        return BRANCH_FROM.format(first=first)
     if taken[0] == 0:
-        return f"the branch up to {last}"
-    return f"the branch for {first} to {last}"
+        return BRANCH_UP_TO.format(last=last)
+    return BRANCH_FOR_TO.format(first=first, last=last)
 
 
 CAUSE = Cause(

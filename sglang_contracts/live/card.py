@@ -24,7 +24,13 @@ from sglang_contracts.live import shim
 VARIABLE = "SGLANG_CONTRACTS_CARD"
 """Names the folder for what happens on the card; set, the engine runs on it."""
 
+COUNTED = "SGLANG_CONTRACTS_KERNELS"
+"""Names the folder for the kernels that ran; set, the engine stays on the CPU and counts them."""
+
 DEVICE = "kunlun"
+
+_launched: Counter[str] = Counter()
+"""Kernels of the SDK stand-in that ran on the CPU since the last note."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,33 @@ def install(folder: Path) -> None:
     )
 
 
+def count(folder: Path) -> None:
+    """Count the SDK's kernels in whatever engine this process will run, on the CPU."""
+    shim.after_import("sglang_contracts.fakes.kunlun_sdk.launch", _count_launches)
+    shim.after_import(
+        "sglang.srt.model_executor.model_runner", lambda module: _count_passes(module, folder)
+    )
+
+
+def _count_launches(module: Any) -> None:
+    real: Callable[..., Any] = module.kernel
+
+    def kernel(library: str) -> Callable[[Any], Any]:
+        def decorate(function: Any) -> Any:
+            launch = real(library)(function)
+
+            @functools.wraps(launch)
+            def counted(*args: Any, **kwargs: Any) -> Any:
+                _launched[launch.kunlun_kernel] += 1
+                return launch(*args, **kwargs)
+
+            return counted
+
+        return decorate
+
+    module.kernel = kernel
+
+
 def _name_the_device(modules: Any) -> None:
     modules.DEVICE_TYPE = DEVICE
 
@@ -100,9 +133,11 @@ def _count_passes(module: Any, folder: Path) -> None:
     def note(mode: str, tokens: int) -> None:
         recorder = State.recorder
         if recorder is None:
-            return
-        found = _distilled(recorder, mode, tokens)
-        recorder.events.clear()
+            found = Pass(mode, tokens, dict(_launched), {}, {}, 0, 0)
+            _launched.clear()
+        else:
+            found = _distilled(recorder, mode, tokens)
+            recorder.events.clear()
         with file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(vars(found)) + "\n")
 

@@ -98,6 +98,7 @@ class Job:
         register: ``name=module:Class`` for releases without plugins.
         trace: Folder for the trace; None: not traced.
         card: Folder for what happens on the simulated card; None: it computes on the CPU.
+        kernels: Folder for the SDK's kernels that ran on the CPU; None: they are not counted.
         variables: Further environment variables.
     """
 
@@ -110,6 +111,7 @@ class Job:
     register: str = ""
     trace: Path | None = None
     card: Path | None = None
+    kernels: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
 
 
@@ -154,6 +156,7 @@ def environment(job: Job, release: str) -> dict[str, str]:
         (register.VARIABLE, job.register),
         (trace.VARIABLE, job.trace),
         (card.VARIABLE, job.card),
+        (card.COUNTED, job.kernels),
     ):
         result.pop(name, None)
         if value:
@@ -176,9 +179,12 @@ def run(job: Job, release: str, folder: Path, timeout: float = 300) -> Result:
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     # It runs in that folder: SGLang's processes must import nothing from the user's own.
-    trace_folder = job.trace.absolute() if job.trace is not None else None
-    card_folder = job.card.absolute() if job.card is not None else None
-    job = replace(job, model=job.model.absolute(), trace=trace_folder, card=card_folder)
+    places = {
+        name: place.absolute()
+        for name in ("model", "trace", "card", "kernels")
+        if (place := getattr(job, name)) is not None
+    }
+    job = replace(job, **places)
     request, answer, log = (folder / name for name in ("job.json", "answer.json", "engine.log"))
     answer.unlink(missing_ok=True)
     request.write_text(json.dumps(asdict(job), default=str), encoding="utf-8")

@@ -39,6 +39,13 @@ if os.environ.get("SGLANG_CONTRACTS_SHIM") == "1":
         from sglang_contracts.live import card
 
         card.install(Path(card_folder))
+    counted = os.environ.get("SGLANG_CONTRACTS_KERNELS")
+    if counted:
+        from pathlib import Path
+
+        from sglang_contracts.live import card
+
+        card.count(Path(counted))
     factory = os.environ.get("SGLANG_CONTRACTS_REGISTER")
     if factory:
         from sglang_contracts.live import register

@@ -36,7 +36,7 @@ FOLDER = PROJECT / "matrix" / "evidence"
 REGISTER = "kunlun=kunlun_backend.backend:KunlunAttentionBackend"
 serving = pytest.StashKey()
 level_5 = pytest.StashKey()
-LATE = ("level_five", "defects", "card_run")
+LATE = ("level_five", "ranks_run", "defects", "card_run", "int8_run")
 """Fixtures of what takes longest, in the order in which it is started."""
 
 
@@ -75,17 +75,62 @@ def _in(item, names):
     return [name for name in _fixtures(item) if name in names]
 
 
+COLLECTIVES = {
+    "0.5.13": {},
+    "0.5.16": {"KUNLUN_COLLECTIVE": "tree"},
+    "0.5.23": {"KUNLUN_COLLECTIVE": "ring"},
+}
+"""How two ranks add up in each line: by gloo itself, or by the plugin."""
+
+
+def serve_ranks(work):
+    """Two ranks, each on a CPU of its own, with a topology where the plugin adds up."""
+    release = installed_release()
+    folder = work / f"run-{release}-ranks"
+    folder.mkdir(parents=True, exist_ok=True)
+    variables = {"SGLANG_CPU_OMP_THREADS_BIND": "0|1", **COLLECTIVES[release]}
+    if COLLECTIVES[release]:
+        matrix = folder / "topology.json"
+        matrix.write_text('[["X", "SYS"], ["SYS", "X"]]')
+        variables["KUNLUN_TOPOLOGY"] = str(matrix.absolute())
+    job = Job(
+        reference(work, release).model,
+        KUNLUN,
+        16,
+        GROUPS,
+        {"chunked_prefill_size": CHUNK, "tp_size": 2},
+        platform=KUNLUN,
+        variables=variables,
+    )
+    return job, run(job, release, folder), ()
+
+
 def serve_on_card(work):
     """An engine that computes on the simulated card, and what happened there in each pass."""
     release = installed_release()
-    folder = work / f"run-{release}-card"
-    events = folder / "card"
+    folder, events = noted(work / f"run-{release}-card")
+    options = {"chunked_prefill_size": CHUNK}
+    model = reference(work, release).model
+    job = Job(model, KUNLUN, 16, GROUPS, options, platform=KUNLUN, card=events)
+    return job, run(job, release, folder), tuple(card.passes(events))
+
+
+def serve_int8(work):
+    """An engine of quantised weights, and the kernels that ran in each pass."""
+    release = installed_release()
+    folder, events = noted(work / f"run-{release}-int8")
+    options = {"chunked_prefill_size": CHUNK, "quantization": "w8a8_int8"}
+    model = tiny.make_int8(folder / "model", reference(work, release).model)
+    job = Job(model, KUNLUN, 16, GROUPS, options, platform=KUNLUN, kernels=events)
+    return job, run(job, release, folder), tuple(card.passes(events))
+
+
+def noted(folder):
+    """A folder for a run, and an empty one in it for what is noted of its passes."""
+    events = folder / "passes"
     shutil.rmtree(events, ignore_errors=True)
     events.mkdir(parents=True)
-    model, options = reference(work, release).model, {"chunked_prefill_size": CHUNK}
-    job = Job(model, KUNLUN, 16, GROUPS, options, platform=KUNLUN, card=events)
-    result = run(job, release, folder)
-    return job, result, tuple(card.passes(events))
+    return folder, events
 
 
 def start_servers(config):
@@ -103,9 +148,11 @@ def start_servers(config):
     newest = installed_release() == servers.RELEASES[-1]
     pool = ThreadPoolExecutor(1)
     jobs = {"level_five": pool.submit(servers.ask_a_server)}
+    jobs["ranks_run"] = pool.submit(serve_ranks, work)
     if newest:
         jobs["defects"] = pool.submit(servers.ask_a_server_with_defects)
         jobs["card_run"] = pool.submit(serve_on_card, work)
+        jobs["int8_run"] = pool.submit(serve_int8, work)
     config.stash[level_5] = jobs
 
 
@@ -275,4 +322,6 @@ def _late(name, text):
 
 level_five = _late("level_five", "the report of level 5 on a server as it is")
 defects = _late("defects", "for each defect of a server, what its check said")
+ranks_run = _late("ranks_run", "an engine of two ranks")
 card_run = _late("card_run", "an engine on the simulated card")
+int8_run = _late("int8_run", "an engine of quantised weights")

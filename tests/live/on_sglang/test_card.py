@@ -1,4 +1,6 @@
-"""The real engine on the simulated card: the same tokens, and no detour over the host."""
+"""The real engine on the simulated card, quantised, and on two ranks: the same tokens."""
+
+import pytest
 
 LAYERS = 2
 PREFILL, DECODE = "kunlun_ops.prefill_attention", "kunlun_ops.speculative_attention"
@@ -58,3 +60,24 @@ def test_a_step_allocates_the_same_each_time_and_keeps_nothing(card_run):
     assert len({each.happened["kernel"] for each in decodes}) == 1
     kept = [each.kept for each in decodes]
     assert max(kept) - min(kept) < 64 << 10
+
+
+@pytest.mark.parametrize("kernel", ["kunlun_ops.quant2d", "kunlun_ops.matmul"])
+def test_quantised_layers_run_on_the_plugins_kernel(int8_run, kernel):
+    """Four linear layers in each block: queries, keys and values are one, gate and up another."""
+    for each in of(int8_run, "DECODE", "EXTEND"):
+        assert each.kernels[kernel] == 4 * LAYERS
+
+
+def test_quantised_answers_are_near_those_of_the_model(int8_run, expected):
+    _, result, _ = int8_run
+    for found, wanted in zip(result.answers[-1], expected.answers[-1], strict=True):
+        assert found.ids == wanted.ids  # each leads by more than eight bits lose
+        assert found.output_logprobs == pytest.approx(wanted.output_logprobs, abs=0.01)
+        assert found.output_logprobs != wanted.output_logprobs
+
+
+def test_two_ranks_give_the_same_tokens(ranks_run, expected):
+    _, result, _ = ranks_run
+    ids = [[answer.ids for answer in group] for group in result.answers]
+    assert ids == [[answer.ids for answer in group] for group in expected.answers]

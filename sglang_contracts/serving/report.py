@@ -73,6 +73,12 @@ def report(session: Session, ran: Ran, extent: str) -> Report:
     )
 
 
+def schema() -> dict[str, Any]:
+    """The JSON schema of a report."""
+    found: dict[str, Any] = json.loads(json.dumps(msgspec.json.schema(Report)))  # lists, not tuples
+    return found
+
+
 def save(found: Report, path: Path) -> None:
     """Write it as JSON, whole or not at all.
 

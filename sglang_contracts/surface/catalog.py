@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import msgspec
 from packaging.version import Version
@@ -15,18 +14,15 @@ from packaging.version import Version
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError, nearest, nearest_releases
 from sglang_contracts.surface import store
-from sglang_contracts.surface.changes import FLAGS, SERVER, by_name, changes
-from sglang_contracts.surface.frames import SHARDS, shard
+from sglang_contracts.surface.changes import changes
+from sglang_contracts.surface.frames import SHARD, Decoder
 from sglang_contracts.surface.kept import Kept, RecordId
 from sglang_contracts.surface.lazy import read_module
-from sglang_contracts.surface.model import Call, Flag, Module
-from sglang_contracts.surface.resolve import Resolver
-from sglang_contracts.surface.wheel import covered
+from sglang_contracts.surface.model import Module
+from sglang_contracts.surface.surface import Surface
 
 FORMAT = 2
 """Of recorded facts. A user's own packs of another format are not read."""
-
-Decoder: TypeAlias = "msgspec.msgpack.Decoder[Any]"
 
 _SHARDED = ("c:", "n:", "r:")
 _NEVER = object()
@@ -38,15 +34,6 @@ _DECODED_KEPT = 8 * 2**20
 """Bytes of frames that are kept decoded, which takes about eight times as much."""
 _SURFACES_KEPT = 16
 """Releases whose resolved names are kept: each holds on to the modules they stand in."""
-
-
-_SHARD = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
-"""An entry is decoded when it is asked for."""
-_CALLS = msgspec.msgpack.Decoder(dict[str, tuple[Call, ...]])
-_MODULES = msgspec.msgpack.Decoder(dict[str, tuple[str, ...]])
-_PLACES = msgspec.msgpack.Decoder(tuple[str, ...])
-_REGISTRATIONS = msgspec.msgpack.Decoder(dict[str, dict[str, tuple[str, ...]]])
-_VARIABLES = msgspec.msgpack.Decoder(dict[str, str])
 
 
 def user_folder() -> Path:
@@ -274,7 +261,7 @@ class Catalog:
                 if differing is not None and key not in differing:
                     at = pack.header.base
                     continue
-                entries: dict[str, msgspec.Raw] = self.decoded((at, frame), _SHARD)  # type: ignore[assignment]
+                entries: dict[str, msgspec.Raw] = self.decoded((at, frame), SHARD)  # type: ignore[assignment]
                 raw = entries.get(key)
                 # A copy: else every entry would hold on to its shard.
                 known = None if raw is None else raw.copy()
@@ -346,158 +333,3 @@ class Catalog:
         pack = self.pack(release)
         names = [name for name in (*pack.where, *pack.removed) if name.startswith("m:")]
         return frozenset(name[2:] for name in names)
-
-
-class Surface(Resolver):
-    """The API of one release, read on demand.
-
-    Names are resolved by the methods inherited from :class:`~.resolve.Resolver`.
-    """
-
-    def __init__(self, catalog: Catalog, release: str) -> None:
-        super().__init__()
-        self.catalog = catalog
-        self.release = release
-
-    def __repr__(self) -> str:
-        return f"Surface({self.release!r})"
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        frames = self.catalog.frame_names(self.release)
-        return frozenset(name[2:] for name in frames if name.startswith("m:"))
-
-    def module_names(self) -> frozenset[str]:
-        """Names of all recorded modules of this release."""
-        return self._names
-
-    def module(self, name: str) -> Module | None:
-        """One module's record; None where the release has none (or only a folder of that name)."""
-        record = self.catalog.locate(self.release, f"m:{name}")
-        return None if record is None else self.catalog.module(record)
-
-    def record_id(self, name: str) -> RecordId | None:
-        """Equal in two releases exactly where the module's record is the same (None: not there)."""
-        return self.catalog.locate(self.release, f"m:{name}")
-
-    @staticmethod
-    def covers(name: str) -> bool:
-        """Whether a package is recorded at all; of others nothing can be said."""
-        return covered(name)
-
-    @property
-    def digest(self) -> str:
-        """Digest over all that is recorded of this release."""
-        return self.catalog.pack(self.release).header.digest
-
-    def callers(self, name: str) -> list[tuple[str, Call]]:
-        """Every form in which this release calls something of that last name, with the module."""
-        table: dict[str, tuple[Call, ...]] = self._entry("c", name, _CALLS) or {}
-        return [(module, form) for module, forms in table.items() for form in forms]
-
-    def is_called_on(self, name: str, receivers: Iterable[str]) -> bool:
-        """Whether this release calls ``name`` on a receiver of one of these last names."""
-        raw = self._raw("c", name, name)
-        # The text is searched before anything is decoded: most names are called on others.
-        if raw is None or not any(each.encode() in bytes(raw) for each in receivers):
-            return False
-        wanted = frozenset(receivers)
-        return any(form.receiver in wanted for _, form in self.callers(name))
-
-    def readers(self, receiver: str) -> dict[str, tuple[str, ...]]:
-        """Attributes this release reads off receivers of that last name → modules that do.
-
-        ``current_platform``, ``get_attn_backend()``; with ``?`` at its end the reads that provide
-        for absence (``hasattr``, ``getattr`` with a default). Calls are not reads: see
-        :meth:`calls_on`.
-        """
-        return dict(self._entry("r", receiver.rstrip("?"), _MODULES, receiver) or {})
-
-    def writers(self, receiver: str) -> dict[str, tuple[str, ...]]:
-        """Attributes this release assigns on receivers of that last name → modules that do."""
-        return dict(self._entry("r", receiver, _MODULES, f"{receiver}=") or {})
-
-    def calls_on(self, receiver: str) -> dict[str, list[tuple[str, Call]]]:
-        """Methods this release calls on receivers of that last name → module and form of each.
-
-        Only methods that some class of the release defines (what none defines is not recorded).
-        """
-        if self._by_receiver is None:
-            self._by_receiver = {}
-            for index in range(SHARDS):
-                for name in self._frame(f"c:{index}", _SHARD):
-                    for module, form in self.callers(name):
-                        per_receiver = self._by_receiver.setdefault(form.receiver, {})
-                        per_receiver.setdefault(name, []).append((module, form))
-        return self._by_receiver.get(receiver, {})
-
-    _by_receiver: dict[str, dict[str, list[tuple[str, Call]]]] | None = None
-
-    def places(self, name: str) -> tuple[str, ...]:
-        """Where a name is defined: ``module`` at top level, ``module:Class`` as a member."""
-        return self._entry("n", name, _PLACES) or ()
-
-    def names(self) -> Iterator[str]:
-        """Every name that is defined anywhere in this release."""
-        for index in range(SHARDS):
-            yield from self._frame(f"n:{index}", _SHARD)
-
-    @cached_property
-    def _flags(self) -> dict[str, tuple[str, Flag]]:
-        return by_name(self._frame("flags", FLAGS))
-
-    def flag(self, name: str) -> Flag | None:
-        """The command-line flag of that spelling (``--tp-size``)."""
-        found = self._flag(name)
-        return found[1] if found is not None else None
-
-    def _flag(self, name: str) -> tuple[str, Flag] | None:
-        """The module that registers a flag, and the flag."""
-        return self._flags.get(name)
-
-    def flags(self) -> dict[str, Flag]:
-        """Every command-line flag of the release, by each of its spellings."""
-        return {name: flag for name, (_, flag) in self._flags.items()}
-
-    def server_flags(self) -> dict[str, Flag]:
-        """Flags of the server (``ServerArgs``) alone."""
-        return {
-            name: flag for name, (module, flag) in self._flags.items() if module.startswith(SERVER)
-        }
-
-    def flag_choices(self, name: str) -> tuple[str, ...] | None:
-        """Values a flag accepts; None where any is accepted or they are not known from the text."""
-        found = self._flag(name)
-        if found is None or not found[1].choices:
-            return None
-        return self.strings(found[0], found[1].choices)
-
-    def environment(self) -> dict[str, str]:
-        """Environment variables the release reads → what stands in for a deprecated one."""
-        variables: dict[str, str] = self._frame("environment", _VARIABLES)
-        return variables
-
-    def variable(self, name: str) -> str | None:
-        """What stands in for an environment variable if it is deprecated, else ""; None: unread."""
-        return self.environment().get(name)
-
-    def registrations(self, function: str) -> dict[str, tuple[str, ...]]:
-        """Keys given to a registering function (or table) → modules that do."""
-        table: dict[str, tuple[str, ...]] = self._frame("registrations", _REGISTRATIONS).get(
-            function, {}
-        )
-        return table
-
-    def _frame(self, name: str, decoder: Decoder) -> Any:
-        record = self.catalog.locate(self.release, name)
-        if record is None:
-            raise self.catalog.pack(self.release).corrupt(f"it has no {name}")
-        return self.catalog.decoded(record, decoder)
-
-    def _entry(self, kind: str, name: str, decoder: Decoder, key: str = "") -> Any:
-        raw = self._raw(kind, name, key or name)
-        return None if raw is None else decoder.decode(raw)
-
-    def _raw(self, kind: str, name: str, key: str) -> msgspec.Raw | None:
-        """The undecoded entry ``key`` of the shard of ``name``."""
-        return self.catalog.fact(self.release, f"{kind}:{shard(name)}", key)

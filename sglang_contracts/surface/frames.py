@@ -5,17 +5,51 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from sglang_contracts.surface.kept import RecordId
 from sglang_contracts.surface.model import Call, Class, Flag, Module, Usage
+from sglang_contracts.surface.store import Pack
 
 SHARDS = 16
 """Facts that are looked up by name over a release lie in this many frames of each kind: fewer
 compress better (64 would cost a fifth more a release), more are quicker to look one name up in."""
 
+Decoder: TypeAlias = "msgspec.msgpack.Decoder[Any]"
+SHARD = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
+"""An entry is decoded when it is asked for."""
+CALLS = msgspec.msgpack.Decoder(dict[str, tuple[Call, ...]])
+MODULES = msgspec.msgpack.Decoder(dict[str, tuple[str, ...]])
+PLACES = msgspec.msgpack.Decoder(tuple[str, ...])
+REGISTRATIONS = msgspec.msgpack.Decoder(dict[str, dict[str, tuple[str, ...]]])
+VARIABLES = msgspec.msgpack.Decoder(dict[str, str])
+
 _ENCODER = msgspec.msgpack.Encoder()
 _SORTED = msgspec.msgpack.Encoder(order="deterministic")
+
+
+class Frames(Protocol):
+    """Where the frames of releases are found: a :class:`~.catalog.Catalog`."""
+
+    def pack(self, release: str) -> Pack:
+        """All that is recorded of one release."""
+
+    def locate(self, release: str, name: str) -> RecordId | None:
+        """Where a release's frame lies; None where it has none of that name."""
+
+    def frame_names(self, release: str) -> frozenset[str]:
+        """Names of all frames of a release."""
+
+    def module(self, record: RecordId) -> Module:
+        """A module's record."""
+
+    def decoded(self, record: RecordId, decoder: Decoder) -> Any:
+        """A frame, decoded."""
+
+    def fact(self, release: str, frame: str, key: str) -> msgspec.Raw | None:
+        """One entry of a frame, undecoded."""
 
 
 def shard(name: str) -> int:

@@ -21,7 +21,7 @@ from sglang_contracts.surface.model import (
 )
 
 if TYPE_CHECKING:
-    from sglang_contracts.surface.catalog import Surface
+    from sglang_contracts.surface.surface import Surface
     from sglang_contracts.surface.symbol import Symbol
 
 _KEY = re.compile(r"""(.+)\[["'](.+)["']\]""")

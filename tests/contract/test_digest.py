@@ -15,7 +15,7 @@ from sglang_contracts.surface.model import (
     ParameterKind,
     Value,
 )
-from sglang_contracts.surface.resolve import Resolver
+from sglang_contracts.surface.surface import Surface
 
 TEXT = """\
 [contract]
@@ -44,14 +44,13 @@ on = { symbol = "sglang.srt.m:Pool.write", role = "caller" }
 CONTRACT = parse_contract(TEXT, "pool.toml")
 
 
-class Release(Resolver):
+class Release(Surface):
     def __init__(self, module, flags=None, environment=None, readers=None, release="0.5.3"):
-        super().__init__()
+        super().__init__(None, release)
         self._module = module
         self._flags = flags or {}
         self._environment = environment or {}
         self._readers = readers or {}
-        self.release = release
 
     def module(self, name):
         return self._module if name == "sglang.srt.m" else None

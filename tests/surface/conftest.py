@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sglang_contracts.surface.catalog import Catalog, Surface
+from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.surface.record import record
+from sglang_contracts.surface.surface import Surface
 
 MakeWheel = Callable[..., Path]
 

@@ -9,8 +9,8 @@ import pytest
 
 from sglang_contracts.contract import Kind, load_contracts
 from sglang_contracts.surface import load_catalog
-from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Class
+from sglang_contracts.surface.surface import Surface
 from sglang_contracts.verify.suggest.replacements import Replacements
 
 

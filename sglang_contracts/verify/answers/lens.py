@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from sglang_contracts.surface.catalog import Catalog, Surface
+from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.surface.frames import shard
 from sglang_contracts.surface.model import Call, Flag, Module
+from sglang_contracts.surface.surface import Surface
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.memory import Key, Memory
 from sglang_contracts.verify.answers.tracked import TrackedModule
@@ -36,6 +37,7 @@ class Lens(Surface):
 
     def __init__(self, catalog: Catalog, release: str) -> None:
         super().__init__(catalog, release)
+        self.catalog: Catalog = catalog
         self.memory = Memory()
         self.touch = self.memory.touch
         self.track = self.memory.track

@@ -19,9 +19,9 @@ from sglang_contracts.contract.model import SURFACE_KINDS, Clause, Contract, Kin
 from sglang_contracts.contract.ranges import Range, sharp, version
 from sglang_contracts.contract.signature import signature
 from sglang_contracts.disk_cache import DiskCache
-from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Function
 from sglang_contracts.surface.spelling import Found, exists, look_up
+from sglang_contracts.surface.surface import Surface
 from sglang_contracts.verify.answers.lens import Lens
 from sglang_contracts.verify.answers.memory import Dependents, Key
 from sglang_contracts.verify.clauses.mining import coverage, read_or_called

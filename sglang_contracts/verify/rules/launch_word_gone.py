@@ -8,7 +8,8 @@ from typing import NamedTuple
 from sglang_contracts.errors import nearest as alike
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Import, Text
 from sglang_contracts.plugin.ir.records import File, UseKind
-from sglang_contracts.surface.catalog import Catalog, Surface
+from sglang_contracts.surface.catalog import Catalog
+from sglang_contracts.surface.surface import Surface
 from sglang_contracts.verify.answers.outcome import Status
 from sglang_contracts.verify.answers.spans import nearest, start
 from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion

@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from sglang_contracts.surface.catalog import Catalog, Surface
+from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.surface.model import Function, Parameter, Role
+from sglang_contracts.surface.surface import Surface
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.findings.finding import Suggestion
 from sglang_contracts.verify.suggest.likeness import closest, likeness, neighbours

@@ -8,8 +8,9 @@ nothing is suggested.
 
 from __future__ import annotations
 
-from sglang_contracts.surface.catalog import Catalog, Surface
+from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.surface.model import Class
+from sglang_contracts.surface.surface import Surface
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.findings.finding import Suggestion
 from sglang_contracts.verify.suggest import renames

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Class
+from sglang_contracts.surface.surface import Surface
 from sglang_contracts.surface.symbol import Symbol
 
 

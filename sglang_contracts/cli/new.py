@@ -1,4 +1,4 @@
-"""``new``: start a contract or a rule."""
+"""``new``: start a contract, a rule, a check or a mutant."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from sglang_contracts.cli import options
     epilog=options.examples(
         "sglang-contracts new contract speculative-worker",
         "sglang-contracts new rule default-changed",
+        "sglang-contracts new check sampler.ties-go-low --level 3",
+        "sglang-contracts new mutant ties_go_high --killed-by sampler.ties-go-low",
     ),
 )
 def command() -> None:
-    """Start a contract or a rule: a stub with a failing test."""
+    """Start a contract, a rule, a check of the suite or a mutant: a stub with a failing test."""
 
 
 @command.command(
@@ -87,4 +89,38 @@ def rule(name: str, checkout: Path | None) -> int:
     click.echo("\n".join(map(str, written)))
     click.echo("The tests fail until the TODOs are replaced; the order is yours. Then:")
     click.echo("  pytest tests/verify/test_rules.py tests/verify/test_registry.py")
+    return 0
+
+
+@command.command(
+    name="check",
+    epilog=options.examples("sglang-contracts new check sampler.ties-go-low --level 3"),
+)
+@click.argument("id", metavar="FAMILY.WHAT-MUST-HOLD")
+@click.option("--level", type=click.IntRange(0, 4), required=True, help="What it belongs to.")
+def check(id: str, level: int) -> int:
+    """Write a check of the suite, a mutant that it must kill, and its documentation."""
+    from sglang_contracts.suite.stub import new_check
+
+    written = new_check(id, level)
+    click.echo("\n".join(map(str, written)))
+    click.echo("The tests fail until the TODOs are replaced. Then:")
+    click.echo("  pytest tests/suite/test_registry.py")
+    click.echo("  tox -e mutants")
+    return 0
+
+
+@command.command(
+    name="mutant",
+    epilog=options.examples(
+        "sglang-contracts new mutant ties_go_high --killed-by sampler.ties-go-low"
+    ),
+)
+@click.argument("name")
+@click.option("--killed-by", required=True, metavar="CHECK", help="The check that must catch it.")
+def mutant(name: str, killed_by: str) -> int:
+    """Write a backend with one defect, to be filled in."""
+    from sglang_contracts.suite.stub import new_mutant
+
+    click.echo(f"{new_mutant(name, killed_by)}\nReplace the TODOs. Then:\n  tox -e mutants")
     return 0

@@ -101,8 +101,10 @@ def new_contract(
     place = "parent"
     tests = folder
     if folder is None:
-        folder = _checkout()
-        tests = folder.parent / "tests" / "contract"
+        top = paths.checkout(
+            "start one in a folder of your own: sglang-contracts new contract NAME --into DIR"
+        )
+        folder, tests = top / "contracts", top / "tests" / "contract"
         place = 'parents[2] / "contracts"'
     assert tests is not None
     identifier = name.replace("-", "_")
@@ -130,26 +132,3 @@ def new_contract(
 def _toml(parts: tuple[str, ...]) -> str:
     quoted = ", ".join(f'"{part}"' for part in parts)
     return quoted if len(parts) == 1 else f"[{quoted}]"
-
-
-def _checkout() -> Path:
-    """``contracts/`` of the checkout that this package runs from."""
-    folder = paths.package().parent / "contracts"
-    if (folder.parent / "tests" / "contract").is_dir() and folder.is_dir():
-        return folder
-    here = Path.cwd()
-    near = next((each for each in (here, *here.parents) if _is_checkout(each)), None)
-    if near is not None:
-        raise ContractsError(
-            f"this command runs from an installed copy, not from the checkout in {near}",
-            f"pip install -e '{near}[suite]', and type it again",
-        )
-    raise ContractsError(
-        "this is no checkout of sglang-contracts: an installed package takes no contracts",
-        "start one in a folder of your own: sglang-contracts new contract NAME --into DIR; "
-        "or `pip install -e .` in a checkout",
-    )
-
-
-def _is_checkout(folder: Path) -> bool:
-    return (folder / "sglang_contracts" / "contract").is_dir() and (folder / "contracts").is_dir()

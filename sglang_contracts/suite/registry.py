@@ -103,6 +103,11 @@ def checks(level: int = 4) -> tuple[Check, ...]:
     return tuple(sorted((c for c in _CHECKS.values() if c.level <= level), key=lambda c: c.level))
 
 
+def is_id(text: str) -> bool:
+    """Whether a text has the form of a check's id."""
+    return _ID.fullmatch(text) is not None
+
+
 def find(id: str) -> Check:
     """The check with that id.
 

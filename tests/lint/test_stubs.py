@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sglang_contracts.contract.stub import MAX_NAME, new_contract
+from sglang_contracts.suite.stub import new_check
 from sglang_contracts.verify.rules import stub
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +46,16 @@ def test_the_module_of_a_new_rule_and_the_registry_with_it_are_clean(tmp_path, n
     written = stub.new_rule(name, tmp_path)
     assert len(name) <= stub.MAX_NAME
     for path in (written[0], written[-1]):
+        assert lint(path.read_text(), path.relative_to(tmp_path).as_posix()) == ""
+
+
+@pytest.mark.parametrize("id", ["a.b", "sampler.ties-go-low", "f." + "w" * 48])
+def test_a_new_check_and_its_mutant_are_clean(tmp_path, id):
+    (tmp_path / "docs").mkdir()
+    page = (ROOT / "docs" / "certification.md").read_text(encoding="utf-8")
+    (tmp_path / "docs" / "certification.md").write_text(page, encoding="utf-8")
+    module, mutant, _ = new_check(id, 3, tmp_path)
+    for path in (module, mutant):
         assert lint(path.read_text(), path.relative_to(tmp_path).as_posix()) == ""
 
 

@@ -22,6 +22,7 @@ def test_a_check_says_what_must_hold_and_why(check):
     assert check.title
     assert check.why.endswith(".")
     assert not check.title.endswith(".")
+    assert "TODO" not in check.title + check.why
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
@@ -50,6 +51,7 @@ def test_there_are_at_least_fifty_mutants_and_no_two_of_a_name(mutants):
     names = [load_mutant(path).name for path in mutant_files(mutants)]
     assert len(names) >= 50
     assert len(names) == len(set(names))
+    assert [name for name in names if "TODO" in name] == []
 
 
 def test_an_unknown_check_is_answered_with_the_nearest():

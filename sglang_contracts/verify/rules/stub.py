@@ -120,7 +120,7 @@ def new_rule(name: str, checkout: Path | None = None) -> tuple[Path, ...]:
             f"'{name}' is no name for a rule",
             f"lower-case words with hyphens, at most {MAX_NAME} characters: thing-removed",
         )
-    top = _checkout() if checkout is None else checkout
+    top = paths.checkout() if checkout is None else checkout
     rules, tests = top / "sglang_contracts" / "verify" / "rules", top / "tests" / "verify" / "rules"
     registry = rules / "registry.py"
     if not registry.is_file() or not tests.is_dir():
@@ -159,14 +159,3 @@ def _entered(registry: str, cause: str) -> str:
     names = sorted([*imported.splitlines(), f"    {cause},"])
     lines = "".join(f"{line}\n" for line in names)
     return f"{head}{opening}{lines}{closing}{listed}{order}{causes}    {cause}.CAUSE,\n{end}{tail}"
-
-
-def _checkout() -> Path:
-    """The checkout that this package runs from."""
-    top = paths.package().parent
-    if (top / "tests" / "verify" / "rules").is_dir():
-        return top
-    raise ContractsError(
-        "this command runs from an installed copy: a rule is part of the tool's source",
-        "in a checkout: pip install -e '.[suite]', and type it again",
-    )

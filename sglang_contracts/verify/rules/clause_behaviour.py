@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sglang_contracts.contract.model import Clause, Kind, On, Role
 from sglang_contracts.plugin.ir.nodes import (
@@ -41,6 +41,16 @@ if TYPE_CHECKING:
 _CALLS = frozenset({UseKind.CALL, UseKind.UNPACK})
 
 
+class Hit(NamedTuple):
+    """What a clause hits of a candidate."""
+
+    named: str = ""
+    """The conventional name it rests on; empty: none."""
+    detail: str = ""
+    """``unproven``: an argument may be of the type that the clause leaves alone. ``handed-on``:
+    what it is about only goes on to somebody else, or comes from there."""
+
+
 class Behaviours:
     """Judges candidates in each release.
 
@@ -64,26 +74,21 @@ class Behaviours:
             return self._obligation(candidate, clause)
         on = clause.on
         assert on is not None
-        if not self._hits(candidate, clause, on):
+        hit = self._hit(candidate, clause, on)
+        if hit is None:
             return UNKNOWN
         return Outcome(
             Status.BROKEN,
             "behaviour",
             clause.symbols[0] if clause.symbols else on.symbol,
             name=clause.id,
-            detail="unproven" if self._unproven else "handed-on" if self._handed_on else "",
-            named=self._named,
+            detail=hit.detail,
+            named=hit.named,
         )
 
     def in_force(self, clause: int, releases: Sequence[str]) -> list[bool]:
         """In which releases a clause holds."""
         return [self.clauses[clause].holds_in(release) for release in releases]
-
-    _named = ""
-    _unproven = False
-    """Whether the argument that a clause is about may be of the type it leaves alone."""
-    _handed_on = False
-    """Whether what a clause is about only goes on to somebody else, or comes from there."""
 
     @functools.cached_property
     def _mentions(self) -> frozenset[str]:
@@ -124,23 +129,23 @@ class Behaviours:
             detail = "asked-for" if f"get_{name}" in self._mentions else "may-be-set"
         return Outcome(Status.BROKEN, "obligation", symbol, name=clause.id, detail=detail)
 
-    def _hits(self, candidate: Candidate, clause: Clause, on: On) -> bool:
+    def _hit(self, candidate: Candidate, clause: Clause, on: On) -> Hit | None:
+        """What a clause hits of a candidate; None where it leaves it alone."""
         file = self.files[candidate.file]
-        self._named, self._unproven, self._handed_on = "", False, False
         if on.unless_mentions and self._mentioned(candidate, file, on.unless_mentions):
-            return False
+            return None
         if (on.mentions and not self._mentioned(candidate, file, on.mentions)) and (
             candidate.kind != "class" or not set(on.mentions) & set(file.mentions.get(-1, ()))
         ):
-            return False
+            return None
         if candidate.kind == "class":
-            return self._subclass(candidate, on)
+            return Hit() if self._subclass(candidate, on) else None
         if candidate.kind == "method":
             return self._overrides(candidate, on)
         use = file.uses[candidate.number]
         match on.role:
             case Role.LAUNCHER:
-                return not on.key or use.text == on.key
+                return Hit() if not on.key or use.text == on.key else None
             case Role.CALLER:
                 return self._calls(candidate, file, use, on)
             case Role.REGISTRAR:
@@ -148,18 +153,17 @@ class Behaviours:
             case Role.OVERRIDER:
                 return self._replaces(candidate, file, use, on)
             case Role.WRITER:
-                return use.kind is UseKind.ENVIRONMENT or self._writes(candidate, file, use, on)
+                return self._writes(candidate, file, use, on)
             case Role.READER:
-                return use.kind is UseKind.ENVIRONMENT or self._reads(candidate, file, use, on)
+                return self._reads(candidate, file, use, on)
             case Role.INSPECTOR:
-                if not self._touches(candidate.file, use, on):
-                    return False
-                return not on.text or any(
+                spelled = not on.text or any(
                     text in string for text in on.text for string in file.strings
                 )
+                return self._touched(candidate.file, use, on) if spelled else None
             case Role.IMPORTER:
-                return self._touches(candidate.file, use, on)
-        return False
+                return self._touched(candidate.file, use, on)
+        return None
 
     def _mentioned(self, candidate: Candidate, file: File, names_wanted: Sequence[str]) -> bool:
         """Whether one of these names stands near the place: in its function, class or module."""
@@ -202,13 +206,14 @@ class Behaviours:
             target.owner
         )
 
-    def _resolved(self, index: int, node: int) -> list[Symbol]:
-        """What a node resolves to, symbols only."""
+    def _resolved(self, index: int, node: int) -> tuple[list[Symbol], str]:
+        """What a node resolves to, symbols only; and the conventional name that rests on."""
         held = self.files[index].nodes[node]
         found: list[Symbol] = []
+        named = ""
         if type(held) is Attr:
             value = self.evaluator.value(index, held.base)
-            self._named = value.named or self._named
+            named = value.named
             look = self.evaluator.members.look(value, held.name)
             found += look.found
         for each in self.evaluator.value(index, node).alternatives:
@@ -222,58 +227,64 @@ class Behaviours:
             symbol = self.lens.find(held.module, held.name)
             if symbol is not None:
                 found.append(symbol)
-        return found
+        return found, named
 
-    def _touches(self, index: int, use: Use, on: On) -> bool:
+    def _touched(self, index: int, use: Use, on: On) -> Hit | None:
+        """Whether a use is one of the clause's symbol."""
         file = self.files[index]
         node = use.node
         held = file.nodes[node]
         if use.kind is UseKind.CALL and isinstance(held, (Call, Partial)):
             node = held.callee
-        if any(self._same(each, on.symbol) for each in self._resolved(index, node)):
-            return True
+        found, named = self._resolved(index, node)
+        if any(self._same(each, on.symbol) for each in found):
+            return Hit(named)
         held = file.nodes[node]
-        return type(held) is Import and f"{held.module}:{held.name}" == on.symbol
+        itself = type(held) is Import and f"{held.module}:{held.name}" == on.symbol
+        return Hit(named) if itself else None
 
     # -- roles -------------------------------------------------------------------------------------
 
-    def _calls(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+    def _calls(self, candidate: Candidate, file: File, use: Use, on: On) -> Hit | None:
         index = candidate.file
-        if not self._touches(index, use, on):
-            return False
+        hit = self._touched(index, use, on)
+        if hit is None:
+            return None
         node = file.nodes[use.node]
         if not isinstance(node, (Call, Partial)):
-            return False
+            return None
         form = file.forms[node.form]
         if on.argument or on.position >= 0:
             given = form.keywords.get(on.argument)
             if given is None and 0 <= on.position < len(form.positional):
                 given = form.positional[on.position]
             if given is None:
-                return False
+                return None
             if on.unless_type:
                 if is_of_type(self.state, index, given, on):
-                    return False
-                self._unproven = not self.evaluator.value(index, given).alternatives
+                    return None
+                if not self.evaluator.value(index, given).alternatives:
+                    hit = hit._replace(detail="unproven")
         if any(each not in form.keywords for each in on.with_arguments):
-            return False
+            return None
         if on.without_arguments:
             if form.double_star:
-                return False
+                return None
             taken = set(form.keywords) | self._by_position(index, node.callee, form)
             if taken & set(on.without_arguments):
-                return False
+                return None
         if on.reads and not self._read_after(index, file, use, node, on):
-            return False
-        return not on.unpacks or any(
+            return None
+        unpacked = not on.unpacks or any(
             other.kind is UseKind.UNPACK and other.node == use.node and other.count == on.unpacks
             for other in file.uses
         )
+        return hit if unpacked else None
 
     def _by_position(self, index: int, callee: int, form: Form) -> set[str]:
         """Names of the parameters that positional arguments land on."""
         names: set[str] = set()
-        for symbol in self._resolved(index, callee):
+        for symbol in self._resolved(index, callee)[0]:
             if isinstance(symbol.node, Recorded):
                 skip = 1 if symbol.owner is not None else 0
                 positional = [
@@ -302,9 +313,9 @@ class Behaviours:
                 return other.function == use.function or on.off == "result"
         return False
 
-    def _registers(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+    def _registers(self, candidate: Candidate, file: File, use: Use, on: On) -> Hit | None:
         if on.key and use.name != on.key:
-            return False
+            return None
         if on.without_key:
             if self._keys is None:
                 self._keys = {
@@ -314,50 +325,54 @@ class Behaviours:
                     if one.kind is UseKind.REGISTER
                 }
             if on.without_key in self._keys:
-                return False
+                return None
         bare = on.symbol.partition("[")[0]
         node = file.nodes[use.node]
         names = {last(bare)}
-        found = self._resolved(candidate.file, use.node)
+        found, named = self._resolved(candidate.file, use.node)
         if (not any(each.name == bare or self._same(each, bare) for each in found)) and (
             not isinstance(node, (Import, Attr)) or node.name not in names
         ):
-            return False
+            return None
         if on.requires_parameters or on.lacks_parameters:
             own = self.evaluator.index.own_class(candidate.file, use.value) if use.value else None
             if own is None:
-                return False
-            return self._constructor(own[0], own[1], on)
-        return True
+                return None
+            return Hit(named) if self._constructor(own[0], own[1], on) else None
+        return Hit(named)
 
-    def _replaces(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
-        if not use.value or not self._touches(candidate.file, use, on):
-            return False
+    def _replaces(self, candidate: Candidate, file: File, use: Use, on: On) -> Hit | None:
+        hit = self._touched(candidate.file, use, on) if use.value else None
+        if hit is None:
+            return None
         own = self.evaluator.index.own_function(candidate.file, use.value)
         if own is None or asks(self.state, own[0], own[1], on):
-            return False
-        return self._parameters(self.files[own[0]].functions[own[1]], on, 1)
+            return None
+        fits = self._parameters(self.files[own[0]].functions[own[1]], on, 1)
+        return hit if fits else None
 
-    def _overrides(self, candidate: Candidate, on: On) -> bool:
+    def _overrides(self, candidate: Candidate, on: On) -> Hit | None:
         qual, _, name = candidate.name.rpartition(".")
         bases, _ = self.evaluator.members.upstream_bases(candidate.file, qual)
         found = [self.lens.member(base, name) for base in bases]
         if not any(self._same(each, on.symbol) for each in found):
-            return False
+            return None
         target = self.lens.parse(on.symbol)
         owner = target.owner if target is not None else None
         # a class beside the one that a clause speaks of only shares a base with it
         if owner is not None and not any(owner in self.lens.mro(base) for base in bases):
-            return False
+            return None
         file = self.files[candidate.file]
         record = file.functions[candidate.number]
         if record.stub or asks(self.state, candidate.file, candidate.number, on):
-            return False
+            return None
         if on.argument or on.position >= 0:
-            self._handed_on = passes_on(file, candidate.number, on.argument)
+            handed_on = passes_on(file, candidate.number, on.argument)
         else:
-            self._handed_on = delegates(file, record, name)
-        return self._parameters(record, on, 1)
+            handed_on = delegates(file, record, name)
+        if not self._parameters(record, on, 1):
+            return None
+        return Hit(detail="handed-on" if handed_on else "")
 
     def _parameters(self, record: Function, on: On, skip: int) -> bool:
         names = [each.name for each in record.parameters]
@@ -417,23 +432,25 @@ class Behaviours:
             return False
         return self._parameters(self.files[index].functions[record.methods["__init__"]], on, 1)
 
-    def _writes(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+    def _writes(self, candidate: Candidate, file: File, use: Use, on: On) -> Hit | None:
+        if use.kind is UseKind.ENVIRONMENT:
+            return Hit()
         node = file.nodes[use.node]
         if type(node) is not Attr:
-            return False
+            return None
         value = self.evaluator.value(candidate.file, node.base)
-        self._named = value.named
+        hit = Hit(value.named)
         if "*" in on.writes and any(type(each) is ClassRef for each in value.alternatives):
-            return False  # ``Class.method = …`` is no write on an object of it
+            return None  # ``Class.method = …`` is no write on an object of it
         base = file.nodes[node.base]
         making = type(base) is Param and self._in_making(candidate.file, base.function)
         if "*" in on.writes and making:
-            return False
+            return None
         if type(base) is Import and f"{base.module}:{base.name}" == on.symbol:
-            return "*" in on.writes or node.name in on.writes  # a module-level object
-        return self._off(value.alternatives, node.name, on) or self._touches(
-            candidate.file, use, on
-        )
+            return hit if "*" in on.writes or node.name in on.writes else None  # a module's object
+        if self._off(value.alternatives, node.name, on):
+            return hit
+        return self._touched(candidate.file, use, on)
 
     def _in_making(self, index: int, number: int) -> bool:
         """Whether a function runs before an object is made: nothing is sealed by then."""
@@ -445,17 +462,18 @@ class Behaviours:
                 return True
         return False
 
-    def _reads(self, candidate: Candidate, file: File, use: Use, on: On) -> bool:
+    def _reads(self, candidate: Candidate, file: File, use: Use, on: On) -> Hit | None:
+        if use.kind is UseKind.ENVIRONMENT:
+            return Hit()
         node = file.nodes[use.node]
         if type(node) is not Attr:
-            return False
+            return None
         value = self.evaluator.value(candidate.file, node.base)
         if on.symbol.startswith("flag:"):
-            return not value.alternatives or bool(value.named)
-        self._named = value.named
+            return Hit() if not value.alternatives or value.named else None
         if on.reads:
-            return self._off(value.alternatives, node.name, on)
-        return self._touches(candidate.file, use, on)
+            return Hit(value.named) if self._off(value.alternatives, node.name, on) else None
+        return self._touched(candidate.file, use, on)
 
     def _off(self, alternatives: Sequence[Alternative], attribute: str, on: On) -> bool:
         """Whether an attribute is on an object of the clause's class (or on its very object)."""

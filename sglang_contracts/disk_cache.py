@@ -20,6 +20,9 @@ from sglang_contracts.files import PARTIAL, STALE, read_own, write_atomically
 LIMIT = 256 * 2**20
 """Bytes of an entry: the record of a plugin of 200,000 lines takes a tenth."""
 
+TOTAL = 512 * 2**20
+"""Bytes that the entries of one kind may take together."""
+
 _SUFFIX = ".msgpack"
 _SEAL = 16
 
@@ -66,16 +69,19 @@ class DiskCache:
 
 
 def _sweep(folder: Path, most: int) -> None:
-    """Remove the oldest entries beyond ``most``, and what killed runs have left half-written."""
+    """Remove the oldest entries beyond the limits, and what killed runs have left half-written."""
     entries, now = [], time.time()
     with contextlib.suppress(OSError), os.scandir(folder) as found:
         for each in found:
             with contextlib.suppress(OSError):  # another run may sweep at the same time
-                changed = each.stat(follow_symlinks=False).st_mtime
+                status = each.stat(follow_symlinks=False)
                 if each.name.endswith(_SUFFIX):
-                    entries.append((changed, each.path))
-                elif each.name.endswith(PARTIAL) and now - changed > STALE:
+                    entries.append((status.st_mtime, status.st_size, each.path))
+                elif each.name.endswith(PARTIAL) and now - status.st_mtime > STALE:
                     os.unlink(each.path)  # noqa: PTH108 - an entry of scandir
-    for _, old in sorted(entries)[:-most]:
-        with contextlib.suppress(OSError):
-            os.unlink(old)  # noqa: PTH108
+    room = TOTAL
+    for rank, (_, size, path) in enumerate(sorted(entries, reverse=True)):
+        room -= size
+        if rank and (rank >= most or room < 0):  # the newest stays: it has just been asked for
+            with contextlib.suppress(OSError):
+                os.unlink(path)  # noqa: PTH108

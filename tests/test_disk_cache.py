@@ -112,6 +112,15 @@ def test_the_oldest_entries_go_and_leftovers_of_killed_runs(cache):
     assert kept == [young.name, "c.msgpack", "d.msgpack", "e.msgpack"]
 
 
+def test_entries_take_no_more_room_than_they_may_and_the_newest_stays(cache, monkeypatch):
+    monkeypatch.setattr(disk_cache, "TOTAL", 2 * len(DATA))
+    for age, key in enumerate("ba"):
+        cache.write(key, DATA)
+        os.utime(cache.path(key), (1000 - age, 1000 - age))
+    cache.write("c", DATA)
+    assert [each.stem for each in cache.path("c").parent.iterdir()] == ["c"]
+
+
 def test_a_write_that_is_killed_leaves_what_the_sweep_finds(cache, monkeypatch):
     monkeypatch.setattr(files.os, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     monkeypatch.setattr(files.Path, "unlink", lambda *_, **__: None)

@@ -14,7 +14,7 @@ from sglang_contracts.live.differences import symbol
 from sglang_contracts.suite.checks.platforms import without_runtime
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
-from sglang_contracts.suite.served import BACKENDS, HOOKS
+from sglang_contracts.suite.served import HOOKS
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, expect
 
 _TIMEOUT = 60.0
@@ -90,8 +90,7 @@ def _left_behind(context: Context) -> dict[str, list[str]]:
     with without_runtime(subject):
         for name in [name for name in sys.modules if name.partition(".")[0] in own]:
             del sys.modules[name]  # as in a process that has not seen the plugin yet
-        backends, hooks = symbol(BACKENDS), symbol(HOOKS)
-        backends.clear()
+        hooks = symbol(HOOKS)
         hooks._hooks.clear()
         before = set(sys.modules), dict(os.environ), set(threading.enumerate())
         faces = _faces()
@@ -111,7 +110,6 @@ def _left_behind(context: Context) -> dict[str, list[str]]:
             "files": written,
             "processes or connections": begun,
             "hooks": sorted(hooks._hooks),
-            "attention backends": sorted(backends),
             "patches of other packages": sorted(
                 name for name, value in _faces().items() if faces.get(name, value) is not value
             ),

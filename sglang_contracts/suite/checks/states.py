@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from sglang_contracts.live.differences import symbol
 from sglang_contracts.suite import judge
 from sglang_contracts.suite.bench import Bench
 from sglang_contracts.suite.checks.graphs import Captured, device_of, started
@@ -120,9 +121,17 @@ def _padded(bench: Bench, step: Step, extra: int) -> None:
 def _dp(context: Context) -> None:
     import torch
 
+    base = symbol("sglang.srt.layers.attention.base_attn_backend:AttentionBackend")
+
     def body(cell: Cell) -> None:
         bench = Bench(context, cell, looks=False)
         modes = modes_of(context, "extend", "decode")
+        name = "get_cuda_graph_seq_len_fill_value"
+        if getattr(type(bench.backend), name, None) is getattr(base, name, None):
+            raise Inapplicable(
+                f"the backend does not define {name}, which core asks it to pad with: it serves no "
+                "data-parallel attention"
+            )
         for turn in (turn for turn in _passes(context, cell) if turn.mode in modes):
             step = bench.step(turn)
             _padded(bench, step, 3)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sglang_contracts.surface.model import Attribute, Class, Function, Role, Value
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
+from sglang_contracts.verify.rules import plugin_facts
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
@@ -106,7 +107,7 @@ def judge_orphan(judging: Judging, case: Case) -> Finding | None:
     contracted = judging.replacements.contract(found.name, new)
     severity = judging.severity(case)
     idle = found.kind == "attribute" or (not called and found.kind == "method")
-    if idle or not (replaced or contracted):
+    if idle or not (replaced or contracted) or is_adapted(judging, case, contracted):
         severity = Severity.NOTE
     elif isinstance(found.node, Function) and found.node.role & Role.ABSTRACT:
         # it was a duty: without it the class is incomplete, with it there is dead code
@@ -120,6 +121,19 @@ def judge_orphan(judging: Judging, case: Case) -> Finding | None:
         or not_own(judging, case, Suggestion(replaced[0], "same-position") if replaced else None),
         role="override",
     )
+
+
+def is_adapted(judging: Judging, case: Case, contracted: Suggestion | None) -> bool:
+    """Whether the plugin's class also has what a contract names in place of the lost method.
+
+    Both are there: the old one serves older releases, and nothing is missing in this one.
+    """
+    if contracted is None:
+        return False
+    state = judging.timeline.checker.state
+    qual = case.check.name.rpartition(".")[0]
+    own = plugin_facts.own_members(state, case.check.file, qual)
+    return contracted.symbol.rpartition(".")[2] in own
 
 
 def not_own(judging: Judging, case: Case, suggestion: Suggestion | None) -> Suggestion | None:

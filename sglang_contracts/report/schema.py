@@ -159,6 +159,8 @@ FACTS: dict[str, dict[str, Any]] = {
             "items": _record({"use": _TEXT, "sglang": _TEXTS, "note": _TEXT}, evidence=_TEXT),
         },
         "clauses": {"type": "array", "items": {"type": "object"}},
+        "purpose": _TEXT,
+        "last_change": _TEXT,
     },
     "releases": {
         "recorded": {

@@ -115,6 +115,17 @@ def test_a_clause_and_a_contract_say_what_they_hold(run, contract):
     assert "seq_lens" in ran.out
 
 
+def test_a_contract_says_what_it_is_for_and_what_changed_last(run, monkeypatch):
+    said = 'purpose = """\nWhat it\nis for.\n"""\nlast_change = "0.5.13: it went"\n'
+    text = CONTRACT.format(bound="0.5.13").replace("target =", f"{said}target =", 1)
+    found = parse_contract(text, "forward-batch.toml")
+    monkeypatch.setattr("sglang_contracts.contract.load_contracts", lambda: (found,))
+    ran = run("explain", "forward-batch")
+    assert "  What it is for.\n  changed last: 0.5.13: it went\n" in ran.out
+    facts = document(run("explain", "forward-batch", "-f", "json"))
+    assert (facts["purpose"], facts["last_change"]) == ("What it is for.", "0.5.13: it went")
+
+
 @pytest.mark.parametrize("rule", sorted(rule_pages()))
 def test_every_rule_has_a_page_with_example_and_fix(run, contract, rule):
     page = rule_pages()[rule]

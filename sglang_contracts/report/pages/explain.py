@@ -103,8 +103,10 @@ def _contract(facts: Facts, options: Options) -> list[str]:
         lines += wrapped(f"target: {target}", options.width, "  ")
     if facts["known_as"]:
         lines += wrapped(f"known as: {', '.join(facts['known_as'])}", options.width, "  ")
-    if facts["note"]:
-        lines += wrapped(printable(str(facts["note"])), options.width, "  ")
+    changed = f"changed last: {facts['last_change']}" if facts["last_change"] else ""
+    for text in (facts["purpose"], changed, facts["note"]):
+        if text:
+            lines += wrapped(printable(str(text)), options.width, "  ")
     rows = [(c["id"].partition("/")[2], c["clause_kind"], c["range"]) for c in facts["clauses"]]
     return [*lines, "  clauses:", *(f"    {row}" for row in table(rows))]
 

@@ -204,6 +204,8 @@ def _contract_facts(contract: Contract) -> dict[str, object]:
         "consumer": contract.consumer,
         "targets": list(contract.targets),
         "known_as": list(contract.known_as),
+        "purpose": " ".join(contract.purpose.split()),
+        "last_change": " ".join(contract.last_change.split()),
         "note": contract.note,
         "clauses": [_clause(contract, clause) for clause in contract.clauses],
     }

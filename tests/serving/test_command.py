@@ -1,5 +1,6 @@
 """The command ``serve-check`` on servers that it did not start."""
 
+import contextlib
 import json
 import signal
 
@@ -140,3 +141,28 @@ def test_what_cannot_run_says_so(serve_check, arguments, said):
 @pytest.mark.parametrize("text", ["0", "-1", "4x", "", "9000h"])
 def test_a_soak_has_a_time(serve_check, text):
     assert serve_check("--url", "http://127.0.0.1:9", "--soak", text)[0] == 2
+
+
+def test_a_server_is_started_with_the_users_flags_and_ended(
+    serve_check, open_session, monkeypatch, tmp_path
+):
+    seen = {}
+
+    @contextlib.contextmanager
+    def opened(subject, folder, model="", flags=(), environment=None, tell=None):
+        seen.update(name=subject.name, model=model, flags=flags, ended=False)
+        yield open_session()
+        seen["ended"] = True
+
+    monkeypatch.setattr("sglang_contracts.serving.plugin.opened", opened)
+    monkeypatch.setattr("sglang_contracts.certify.run.release_of", lambda wanted: "0.5.23")
+    code, out, _ = serve_check(
+        "sglang-kunlun-reference", "--model", "m", "--only", "service", "--", "--tp-size", "8"
+    )
+    assert code == 0, out
+    assert seen == {
+        "name": "sglang-kunlun-reference",
+        "model": "m",
+        "flags": ("--tp-size", "8"),
+        "ended": True,
+    }

@@ -6,15 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from sglang_contracts.serving import kernel_log, metrics, page, report
+from sglang_contracts.serving import kernel_log, metrics, page, registry, report
 from sglang_contracts.serving.plot import Plot, svg
 from sglang_contracts.suite.result import Result
 
+GUIDE = Path(__file__).parents[2] / "docs" / "certification.md"
 PUBLISHED = Path(__file__).parents[2] / "docs" / "schemas" / "serving.schema.json"
 
 
 def test_the_published_schema_is_that_of_the_report():
     assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == report.schema()
+
+
+def test_every_check_stands_in_the_guide():
+    text = GUIDE.read_text(encoding="utf-8")
+    titles = {each.id: each.title[0].upper() + each.title[1:] for each in registry.checks()}
+    assert [id for id, said in titles.items() if f"| `{id}` | {said} |" not in text] == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from sglang_contracts.verify.rules import registry
+from sglang_contracts.verify import rules
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -15,17 +15,21 @@ else:
     import tomli as tomllib
 
 
+FOLDER = Path(rules.__file__).parent
+"""Where rules and their pages lie."""
+
+
 @functools.cache
 def rule_pages() -> Mapping[str, Mapping[str, str]]:
     """Rule → its page: ``title``, ``why``, ``broken``, ``fixed``, ``fix``."""
-    rules = {**registry.RULES, **registry.CLAUSE_RULES}
-    return {rule.id: pages(rule.page)[rule.id] for rule in rules.values() if rule.page}
+    files = sorted(FOLDER.glob("*.toml"))  # without the rules themselves, which bring the engine
+    return {name: page for path in files for name, page in pages(path.name).items()}
 
 
 @functools.cache
 def pages(name: str) -> Mapping[str, Mapping[str, str]]:
-    """Rule → page of the file of that name beside the rules."""
-    return read_pages(Path(registry.__file__).with_name(name).read_text(encoding="utf-8"))
+    """Rule → page of the file of that name."""
+    return read_pages((FOLDER / name).read_text(encoding="utf-8"))
 
 
 def read_pages(text: str) -> Mapping[str, Mapping[str, str]]:

@@ -8,9 +8,10 @@ together. A rule without a record is worded by its ``detail``: a report never cr
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from sglang_contracts.verify.findings.finding import Finding, Report, Verdict
-from sglang_contracts.verify.rules.registry import CLAUSE_RULES, RULES
+from sglang_contracts.verify.rules.clause_rules import CLAUSE_RULES
 from sglang_contracts.verify.rules.rule import Rule
 
 _GENERIC = "{rule}: {name}"
@@ -18,7 +19,14 @@ _GENERIC = "{rule}: {name}"
 
 
 def _rule(finding: Finding) -> Rule | None:
-    return RULES.get(finding.rule) or CLAUSE_RULES.get(finding.rule)
+    return CLAUSE_RULES.get(finding.rule) or _plugin_rules().get(finding.rule)
+
+
+def _plugin_rules() -> Mapping[str, Rule]:
+    """Rules that findings on plugins have; they bring the engine, which made such a finding."""
+    from sglang_contracts.verify.rules.registry import RULES
+
+    return RULES
 
 
 def printable(text: str) -> str:
@@ -98,7 +106,7 @@ def what(finding: Finding) -> str:
     if finding.detail:
         text += f": {finding.detail}"
     elif finding.old and finding.new:
-        if finding.clause and finding.rule in RULES:  # a contract's sentences
+        if finding.clause and finding.rule not in CLAUSE_RULES:  # a contract's sentences
             text += f": before, {finding.old}; now, {finding.new}"
         else:
             text += f": was {finding.old}, is {finding.new}"

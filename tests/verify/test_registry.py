@@ -2,16 +2,19 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from sglang_contracts.contract import load_contracts
 from sglang_contracts.verify.rules import registry
+from sglang_contracts.verify.rules.clause_rules import CLAUSE_RULES
 from sglang_contracts.verify.rules.rule import Rule
 
 FOLDER = Path(registry.__file__).parent
-EVERY = [*registry.RULES.values(), *registry.CLAUSE_RULES.values()]
+EVERY = [*registry.RULES.values(), *CLAUSE_RULES.values()]
 
 
 def constants(kind: str) -> dict[str, set[str]]:
@@ -107,3 +110,17 @@ def test_sentences_stand_with_the_records_and_in_no_function():
         if re.search(r"[a-z] ?\b.* [a-z]|^ [a-z]|[a-z] $", text)
     ]
     assert found == []
+
+
+def test_explain_and_reports_on_clauses_need_no_engine():
+    code = (
+        "import sys\n"
+        "from sglang_contracts.report import words\n"
+        "from sglang_contracts.report.rules import rule_pages\n"
+        "from sglang_contracts.verify.findings.finding import Finding, Severity\n"
+        "assert rule_pages()['field-removed']\n"
+        "print(words.what(Finding('removed', Severity.NOTE, 'sglang.x:y')))\n"
+        "assert 'sglang_contracts.verify.values.evaluator' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    assert done.stdout == "y was removed\n", done.stderr

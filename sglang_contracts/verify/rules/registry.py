@@ -7,8 +7,6 @@ from sglang_contracts.verify.rules import (
     argument_place,
     argument_type,
     call_form,
-    clause_difference,
-    clause_inexact,
     contract_clause,
     enum_text,
     hook_missing,
@@ -62,11 +60,6 @@ CATCHES = {what: failure.catches for what, failure in FAILURES.items()}
 
 RULES: dict[str, Rule] = {rule.id: rule for cause in CAUSES for rule in cause.rules}
 """Id → rule: what a finding on a plugin can be."""
-
-CLAUSE_RULES: dict[str, Rule] = {
-    rule.id: rule for each in (clause_inexact, clause_difference) for rule in each.RULES
-}
-"""The same for what ``verify`` and ``diff`` say of clauses; no plugin can have such a finding."""
 
 MERGES_WITH = {rule.id: rule.merges_with for rule in RULES.values()}
 """Rule → the rules that already say it: what merging findings goes by."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from sglang_contracts import paths
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.files import write_atomically
-from sglang_contracts.verify.rules.registry import CLAUSE_RULES, RULES
+from sglang_contracts.verify.rules.clause_rules import CLAUSE_RULES
+from sglang_contracts.verify.rules.registry import RULES
 
 MAX_NAME = 30
 """Longest id of a new rule: lines of its module are made of it."""

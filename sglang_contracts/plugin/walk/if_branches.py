@@ -5,7 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.nodes import UNKNOWN, Instance, Not, Registered, Select
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    And,
+    Instance,
+    Not,
+    Or,
+    Registered,
+    Select,
+)
 from sglang_contracts.plugin.ir.records import Chain, UseKind
 from sglang_contracts.plugin.walk import conditions, version_comparisons
 from sglang_contracts.plugin.walk import except_clauses as guards
@@ -116,6 +124,13 @@ def walk_if(walk: Walk, node: ast.If) -> None:
         walk.block(node.orelse)
     if guards.leaves(node.body):
         # what follows runs only where the condition did not hold
+        if known and guards.raises(node.body) and not node.orelse:
+            held = walk.nodes.add(Not(condition))
+            left = insist(walk, held, node)
+            if left != held:
+                negative = walk.guard
+            if left and left != held:
+                negative = walk.where(walk.guard, kind="if", condition=left, line=node.lineno)
         if known:
             walk.guard = negative
         return
@@ -170,13 +185,37 @@ def walk_assert(walk: Walk, node: ast.Assert) -> None:
     condition = conditions.condition(walk, node.test)
     walk.expr(node.test)
     conditions.narrow(walk, node.test, True)
-    asked, kind = walk.nodes.table[condition], UseKind.ITEM
-    if type(asked) is Not:
-        asked, kind = walk.nodes.table[asked.condition], UseKind.REGISTER
-    if type(asked) is Registered:  # it fails where a table lacks the key, or has it already
-        walk.use(kind, asked.table, node, name=asked.key, count=1)
-    if condition:  # what follows runs only where it holds
+    condition = insist(walk, condition, node)
+    if condition:
         walk.guard = walk.where(walk.guard, kind="if", condition=condition, line=node.lineno)
+
+
+def insist(walk: Walk, condition: int, where: ast.AST) -> int:
+    """The uses that a condition makes which code insists on; what is left of it to guard by.
+
+    ``assert "key" in TABLE`` fails where the table lacks the key: that is a break of its own, told
+    at its place. What stands behind it is looked at as if it held, so that one break does not hide
+    the next.
+
+    Args:
+        walk: The walk at hand.
+        condition: The node of what has to hold.
+        where: The statement that fails where it does not.
+    """
+    asked, positive = walk.nodes.table[condition], True
+    while type(asked) is Not:
+        asked, positive = walk.nodes.table[asked.condition], not positive
+    if type(asked) is Registered:  # it fails where a table lacks the key, or has it already
+        kind = UseKind.ITEM if positive else UseKind.REGISTER
+        walk.use(kind, asked.table, where, name=asked.key, count=1)
+        return UNKNOWN
+    if type(asked) is (And if positive else Or):
+        parts = [each for each in asked.conditions if each != UNKNOWN]
+        if not positive:
+            parts = [walk.nodes.add(Not(each)) for each in parts]
+        left = [each for each in (insist(walk, part, where) for part in parts) if each]
+        return walk.nodes.add(And(tuple(left))) if len(left) > 1 else sum(left)
+    return condition
 
 
 def matched(walk: Walk, pattern: ast.pattern) -> int:

@@ -26,6 +26,7 @@ from sglang_contracts.plugin.ir.nodes import (
     Truth,
     Went,
 )
+from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Attribute
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Value as RecordedValue
@@ -60,6 +61,7 @@ class FeatureQuestions:
         self.lens = lens
         self.members = members
         self.ask = ask
+        self._ever: dict[tuple[str, str], frozenset[str]] = {}
 
     def takes(self, index: int, function: int, name: str) -> bool | None:
         """Whether a function of the release, or of the plugin, has a parameter of that name."""
@@ -98,33 +100,54 @@ class FeatureQuestions:
         assert isinstance(table.node, (RecordedValue, Attribute))
         added = set(self.lens.registrations(table.qual.rsplit(".", 1)[-1]))
         if not table.node.keys and not added:
-            added = self.filled(table) or self.comprehended(table)
+            added = self.filled(table, self.lens) or self.comprehended(table, self.lens)
         if key in table.node.keys or key in added:
             return True
         if "**" in table.node.value:
             return None  # what it takes over from another table is not among its keys
-        return False if table.node.keys or added else None
+        if not (table.node.keys or added):
+            return None
+        return False if key in self.ever_registered(table) else None  # a plugin may add it
 
-    def comprehended(self, table: Symbol) -> set[str]:
+    def ever_registered(self, table: Symbol) -> frozenset[str]:
+        """Keys that a table has in one recorded release or another.
+
+        A key that none has is no key of SGLang's: whoever asks for it waits for a plugin to add it.
+        """
+        place = (table.module, table.qual)
+        if place not in self._ever:
+            catalog, found = self.lens.catalog, set[str]()
+            for release in catalog.releases:
+                surface = catalog.surface(release)
+                found |= set(surface.registrations(table.qual.rsplit(".", 1)[-1]))
+                held = surface.find(*place)
+                if held is not None and isinstance(held.node, (RecordedValue, Attribute)):
+                    found |= set(held.node.keys)
+                    if not held.node.keys:
+                        found |= self.filled(held, surface) | self.comprehended(held, surface)
+            self._ever[place] = frozenset(found)
+        return self._ever[place]
+
+    def comprehended(self, table: Symbol, surface: Surface) -> set[str]:
         """Keys of ``{name: … for name in NAMES}``."""
         assert isinstance(table.node, (RecordedValue, Attribute))
         found = _COMPREHENDED.match(table.node.value)
-        names = self.lens.scope(table.module, found.group(2)) if found else None
+        names = surface.scope(table.module, found.group(2)) if found else None
         return set(names.node.keys) if names and isinstance(names.node, RecordedValue) else set()
 
-    def filled(self, table: Symbol) -> set[str]:
+    def filled(self, table: Symbol, surface: Surface) -> set[str]:
         """Keys that the registering functions beside an empty table are given.
 
         Only where there is one such table and one such function: else none is known.
         """
-        record = self.lens.module(table.module)
+        record = surface.module(table.module)
         if record is None or table.owner is not None:
             return set()
         empty = [name for name, value in record.values.items() if value.value in ("{}", "dict()")]
         functions = [name for name in record.functions if name.startswith("register")]
         if empty != [table.qual] or len(functions) != 1:
             return set()
-        return set(self.lens.registrations(functions[0]))
+        return set(surface.registrations(functions[0]))
 
     def kept_answers(self, index: int, base: int, name: str) -> list[Place]:
         """Where an object of the plugin's own keeps an answer: (file, node) of each assignment.

@@ -58,14 +58,31 @@ def two_releases(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     return _recorded(tmp_path_factory.mktemp("imaginary"), module.OLD, module.NEW)
 
 
+Recorded = Callable[[Mapping[str, str], Mapping[str, str]], Catalog]
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Records two releases by their files; the same ones once in a session."""
+    made: dict[str, Catalog] = {}
+
+    def catalog(old: Mapping[str, str], new: Mapping[str, str]) -> Catalog:
+        key = repr((sorted(old.items()), sorted(new.items())))
+        if key not in made:
+            made[key] = _recorded(tmp_path_factory.mktemp("recorded"), old, new)
+        return made[key]
+
+    return catalog
+
+
 @pytest.fixture
-def broken_by(tmp_path: Path) -> Callable[..., list[str]]:
+def broken_by(tmp_path: Path, recorded: Recorded) -> Callable[..., list[str]]:
     """Told what a change between two releases breaks: ``severity rule symbol:line`` of each."""
 
     def told(old: Mapping[str, str], new: Mapping[str, str], plugin: str) -> list[str]:
         (tmp_path / "plugin").mkdir()
         (tmp_path / "plugin" / "plugin.py").write_text(textwrap.dedent(plugin))
-        catalog = _recorded(tmp_path, old, new)
+        catalog = recorded(old, new)
         report = check_plugin(tmp_path / "plugin", catalog, ["0.5.1", "0.5.2"], contracts=())
         assert not report.releases[0].findings
         return [

@@ -85,6 +85,8 @@ class Guard(msgspec.Struct, array_like=True):
     way_out: bool = True
     """Whether the other branch takes an equivalent path."""
     line: int = 0
+    refuses: bool = False
+    """Whether the other branch only raises: no way out, but not silent."""
 
 
 class Attempt(msgspec.Struct, array_like=True):

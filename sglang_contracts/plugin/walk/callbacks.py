@@ -10,6 +10,7 @@ from sglang_contracts.plugin.ir.nodes import (
     Call,
     Dotted,
     Foreign,
+    Found,
     Iter,
     LocalFunction,
     Param,
@@ -146,7 +147,11 @@ def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:
             found.append(value)
         else:
             found.append(UNKNOWN)
-    return UNKNOWN if UNKNOWN in found or name == "find_spec" else walk.nodes.union(found)
+    if UNKNOWN in found:
+        return UNKNOWN
+    if name == "find_spec":
+        return walk.nodes.add(Found(found[0])) if len(found) == 1 else UNKNOWN
+    return walk.nodes.union(found)
 
 
 def partial(walk: Walk, node: ast.Call) -> int:

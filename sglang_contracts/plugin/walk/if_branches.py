@@ -98,7 +98,12 @@ def walk_if(walk: Walk, node: ast.If) -> None:
     positive = negative = walk.guard
     if known:
         positive = walk.where(
-            walk.guard, kind="if", condition=condition, way_out=else_out, line=node.lineno
+            walk.guard,
+            kind="if",
+            condition=condition,
+            way_out=else_out,
+            line=node.lineno,
+            refuses=guards.raises(node.orelse) and not guards.is_way_out(node.orelse[:-1]),
         )
         negative = walk.where(
             walk.guard,
@@ -107,6 +112,7 @@ def walk_if(walk: Walk, node: ast.If) -> None:
             positive=False,
             way_out=body_out,
             line=node.lineno,
+            refuses=guards.raises(node.body) and not guards.is_way_out(node.body[:-1]),
         )
     before = dict(walk.scope.names)
     narrowed_before = dict(walk.scope.narrowed)

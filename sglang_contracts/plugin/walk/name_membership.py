@@ -17,6 +17,8 @@ from sglang_contracts.plugin.ir.nodes import (
     ParametersOf,
     Registered,
     Takes,
+    Tried,
+    Truth,
 )
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import string_constants
@@ -42,6 +44,8 @@ _LISTING = frozenset({"dir", "vars", "fields", "get_type_hints", "getmembers", "
 """Functions that list the names of their first argument."""
 _SIGNATURES = frozenset({"signature", "getfullargspec", "getargspec"})
 _PARAMETERS = frozenset({"parameters", "args", "kwonlyargs", "co_varnames"})
+_SCOPES = frozenset({"globals", "locals", "dir", "vars"})
+"""Functions that list, without an argument, the names that are bound."""
 _COPIES = frozenset({"list", "tuple", "set", "frozenset", "sorted", "dict"})
 
 
@@ -50,6 +54,8 @@ def member_of(walk: Walk, name: ast.expr, container: ast.expr) -> int:
     texts = string_constants.texts(walk, name)
     if "*" in texts:
         return UNKNOWN
+    if isinstance(container, ast.Call) and not container.args and len(texts) == 1:
+        return bound(walk, texts[0]) if guards.last_name(container.func) in _SCOPES else UNKNOWN
     names = listing(walk, container)
     held = walk.nodes.table[names]
     asked: list[int]
@@ -63,6 +69,14 @@ def member_of(walk: Walk, name: ast.expr, container: ast.expr) -> int:
             return UNKNOWN
         asked = [walk.nodes.add(Registered(base, text)) for text in texts]
     return asked[0] if len(asked) == 1 else walk.nodes.add(Or(tuple(asked)))
+
+
+def bound(walk: Walk, name: str) -> int:
+    """``"name" in globals()``: whether an attempt before has bound it."""
+    value = walk.scope.find(name)
+    if value is None or type(walk.nodes.table[value]) is not Tried:
+        return UNKNOWN
+    return walk.nodes.add(Truth(value))
 
 
 def listed(walk: Walk, node: ast.expr) -> int:

@@ -113,6 +113,8 @@ class Walk:
         self.forms: dict[tuple[object, ...], int] = {}
         self.lambdas: dict[int, int] = {}
         self.groups: dict[tuple[int, int], int] = {}
+        self.tried: dict[tuple[Scope, str], Use] = {}
+        """(scope, name) → the first import in an attempt that binds it."""
         self.docs: set[int] = set()
         self.seen_uses: set[tuple[object, ...]] = set()
         self.mentioned: dict[int, set[str]] = {-1: set()}
@@ -185,6 +187,12 @@ class Walk:
                 for each in self.everything
             )
         return self._spells
+
+    def new_group(self) -> int:
+        """A group of alternatives that is no display's."""
+        number = len(self.groups) + 1
+        self.groups[(0, number)] = number  # no line has the number 0
+        return number
 
     def mention(self, name: str) -> None:
         """Remember that a name stands in the present function, and so in those around it."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.nodes import UNKNOWN, Enter, Tried, Went
-from sglang_contracts.plugin.ir.records import Attempt
+from sglang_contracts.plugin.ir.records import Attempt, UseKind
 from sglang_contracts.plugin.walk import assignments
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.state import Walk
@@ -14,25 +13,22 @@ from sglang_contracts.plugin.walk.state import Walk
 
 def walk_with(walk: Walk, node: ast.With | ast.AsyncWith) -> None:
     """What is entered is bound; ``suppress`` catches as a ``try`` does."""
-    suppressed: list[str] = []
+    suppressed: list[ast.expr] = []
     for item in node.items:
         value = walk.expr(item.context_expr)
-        if (
-            isinstance(item.context_expr, ast.Call)
-            and guards.last_name(item.context_expr.func) == "suppress"
-        ):
-            for arg in item.context_expr.args:
-                suppressed += guards.caught(arg)
+        call = item.context_expr
+        if isinstance(call, ast.Call) and guards.last_name(call.func) == "suppress":
+            suppressed += call.args
         if item.optional_vars is not None:
             entered = walk.nodes.add(Enter(value)) if value != UNKNOWN else UNKNOWN
             assignments.assign(walk, item.optional_vars, entered, None)
-    if suppressed:
-        attempt = keep_attempt(walk, Attempt(node.lineno, suppressed))
-        guard = walk.where(walk.guard, kind="try", condition=attempt, line=node.lineno)
-        with walk.under(guard):
-            walk.block(node.body)
-    else:
+    if not suppressed:
         walk.block(node.body)
+        return
+    caught = ast.copy_location(ast.Tuple(suppressed, ast.Load()), node)
+    passes = ast.copy_location(ast.Pass(), node)
+    handler = ast.copy_location(ast.ExceptHandler(caught, None, [passes]), node)
+    attempt(walk, ast.copy_location(ast.Try(node.body, [handler], [], []), node), node)
 
 
 def keep_attempt(walk: Walk, record: Attempt) -> int:
@@ -43,6 +39,17 @@ def keep_attempt(walk: Walk, record: Attempt) -> int:
 
 def walk_try(walk: Walk, node: ast.Try) -> None:
     """The body under what catches its failure; the handlers where it fails."""
+    attempt(walk, node, node)
+
+
+def attempt(walk: Walk, node: ast.Try, statement: ast.stmt) -> None:
+    """Walk a ``try``, or what comes to the same.
+
+    Args:
+        walk: The walk at hand.
+        node: The ``try``.
+        statement: What stands in the block: the ``try`` itself, or the ``with suppress(…)``.
+    """
     if not node.handlers:
         walk.block(node.body)
         walk.block(node.finalbody)
@@ -57,7 +64,7 @@ def walk_try(walk: Walk, node: ast.Try) -> None:
         Attempt(
             node.lineno,
             names,
-            way_out=way_out or later_way_out(walk, node, relevant) or tries_next(walk, node),
+            way_out=way_out or later_way_out(walk, node, statement) or tries_next(walk, node),
             raises=all(
                 guards.raises(h.body) and not guards.is_way_out(h.body[:-1]) for h in relevant
             ),
@@ -66,8 +73,10 @@ def walk_try(walk: Walk, node: ast.Try) -> None:
     before = dict(walk.scope.names)
     constants = dict(walk.scope.constants)
     guard = walk.where(walk.guard, kind="try", condition=index, line=node.lineno)
+    uses = len(walk.file.uses)
     with walk.under(guard):
         walk.block(node.body)
+    alternatives(walk, node, uses)
     went = walk.where(
         walk.guard, kind="if", condition=walk.nodes.add(Went(index)), line=node.lineno
     )
@@ -118,16 +127,37 @@ def catches_absence(handler: ast.ExceptHandler) -> bool:
     return bool(names & (guards.IMPORT_ERRORS | guards.ATTRIBUTE_ERRORS))
 
 
-def later_way_out(walk: Walk, node: ast.Try, handlers: Sequence[ast.ExceptHandler]) -> bool:
+def later_way_out(walk: Walk, node: ast.Try, statement: ast.stmt) -> bool:
     """A handler that passes, where the body returned: what follows is the other way."""
-    if not guards.leaves(node.body) and not (
-        node.body and isinstance(node.body[-1], (ast.Break, ast.Return))
-    ):
+    if not node.body or not isinstance(node.body[-1], ast.Return):
         return False
-    if not isinstance(node.body[-1], ast.Return):
-        return False
-    following = walk.following(node)
+    following = walk.following(statement)
     return bool(following) and guards.is_way_out(following)
+
+
+def alternatives(walk: Walk, node: ast.Try, before: int) -> None:
+    """Imports that bind one name in attempts after each other: one of them is enough.
+
+    ``with suppress(ImportError): from new import x``, twice, from two modules.
+
+    Args:
+        walk: The walk at hand, right after the body.
+        node: The attempt.
+        before: How many uses there were when its body began.
+    """
+    imports = {each.node: each for each in walk.file.uses[before:] if each.kind is UseKind.IMPORT}
+    for name in sorted(guards.binds(node.body)):
+        use = imports.get(walk.scope.names.get(name, UNKNOWN))
+        if use is None:
+            continue
+        first = walk.tried.setdefault((walk.scope, name), use)
+        around = [walk.file.guards[each.guard].parent for each in (first, use)]
+        if first is use or around[0] != around[1]:
+            continue
+        group = first.group or walk.new_group()
+        first.group = use.group = group
+        if group not in walk.file.groups:
+            walk.file.groups.append(group)
 
 
 def tries_next(walk: Walk, node: ast.Try) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from sglang_contracts.plugin.ir.nodes import Node, Tried, Truth, Unknown
+from sglang_contracts.plugin.ir.nodes import Node, Not, Tried, Truth, Unknown
 from sglang_contracts.plugin.ir.records import Chain, File, Use, UseKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import Outcome
@@ -224,10 +224,13 @@ class Judging:
         asking = []
         for each in file.guards[1:]:
             held: Node = file.nodes[each.condition] if each.kind == "if" else Unknown()
-            if type(held) is Truth and each.positive:
+            positive = each.positive
+            while type(held) is Not:
+                held, positive = file.nodes[held.condition], not positive
+            if type(held) is Truth and positive:
                 made = file.nodes[held.value]
                 if type(made) is Tried and made.attempt in attempts:
-                    asking.append(each.way_out)
+                    asking.append(each.way_out and not each.refuses)
         return bool(asking) and all(asking)
 
     def signature(self, symbol: Symbol | None, surface: object) -> str:

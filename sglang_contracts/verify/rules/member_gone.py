@@ -7,7 +7,7 @@ from itertools import islice
 
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Has, Not
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
-from sglang_contracts.plugin.walk.except_clauses import ATTRIBUTE_ERRORS
+from sglang_contracts.plugin.walk.except_clauses import ATTRIBUTE_ERRORS, IMPORT_ERRORS
 from sglang_contracts.surface.model import Attribute, Class, Function
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
@@ -478,6 +478,7 @@ CAUSE = Cause(
     detects={UseKind.READ: detect_attribute, UseKind.PROBE: detect_attribute},
     failures=(
         Failure(what="attribute", catches=ATTRIBUTE_ERRORS, judge=judge_lost_attribute),
+        Failure(what="module-by-name", catches=IMPORT_ERRORS, judge=judge_attribute),
         Failure(what="hook", catches=NOTHING, judge=judge_attribute),
     ),
     rules=(

@@ -101,7 +101,8 @@ def detect_dotted(state: Detection, index: int, file: File, use: Use) -> Outcome
         if before.kind == "module" and not state.lens.covers(".".join(parts[: cut + 1])):
             return UNKNOWN
         break
-    return Outcome(Status.BROKEN, "attribute", text, name=parts[-1])
+    what = "module-by-name" if use.name == "import" and ":" not in text else "attribute"
+    return Outcome(Status.BROKEN, what, text, name=parts[-1])
 
 
 def answered(file: File, use: Use) -> bool:

@@ -393,7 +393,7 @@ class Constants:
                 return self.truth(index, part, depth + 1, frame)
             one = self.truth(index, held.then, depth + 1, frame)
             return one if one == self.truth(index, held.otherwise, depth + 1, frame) else None
-        if type(held) is Import:
+        if type(held) is Import or type(held) is Dotted:
             return True if self.ask.value(index, node).alternatives else None
         if type(held) is LocalFunction or type(held) is LocalClass:
             return True

@@ -94,6 +94,25 @@ def broken_by(tmp_path: Path, recorded: Recorded) -> Callable[..., list[str]]:
     return told
 
 
+@pytest.fixture
+def trouble(tmp_path: Path, recorded: Recorded) -> Callable[..., list[str]]:
+    """Told what is wrong with a plugin in either of two releases: ``severity symbol``, no notes."""
+
+    def told(old: Mapping[str, str], new: Mapping[str, str], plugin: str) -> list[str]:
+        (tmp_path / "plugin").mkdir()
+        (tmp_path / "plugin" / "plugin.py").write_text(plugin)
+        releases = ["0.5.1", "0.5.2"]
+        report = check_plugin(tmp_path / "plugin", recorded(old, new), releases, contracts=())
+        return [
+            f"{each.severity.value} {each.symbol}"
+            for release in report.releases
+            for each in release.findings
+            if each.severity is not Severity.NOTE
+        ]
+
+    return told
+
+
 @pytest.fixture(scope="session")
 def two_contracts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Contract, ...]:
     """Contracts on the imaginary releases."""

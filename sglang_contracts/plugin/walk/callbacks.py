@@ -126,6 +126,7 @@ def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:
         return walk.expr(ast.copy_location(ast.IfExp(chosen.test, *ways), node))
     for keyword in node.keywords:
         walk.expr(keyword.value)
+    asks = walk.asks_for_module(node.func)
     texts = string_constants.texts(walk, node.args[0])
     with walk.silently():
         for arg in node.args:
@@ -141,7 +142,7 @@ def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:
                 UseKind.DOTTED,
                 value,
                 node,
-                name="probe" if name == "find_spec" else "import",
+                name="probe" if asks else "import",
                 group=getattr(held, "sglang_group", 0),
             )
             found.append(value)
@@ -149,7 +150,7 @@ def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:
             found.append(UNKNOWN)
     if UNKNOWN in found:
         return UNKNOWN
-    if name == "find_spec":
+    if asks:
         return walk.nodes.add(Found(found[0])) if len(found) == 1 else UNKNOWN
     return walk.nodes.union(found)
 

@@ -49,10 +49,9 @@ def call_value(walk: Walk, node: ast.Call) -> int:
             "resolve_name",
             "import_string",
             "lazy_import",
-            "find_spec",
         )
-        and node.args
-    ):
+        or walk.asks_for_module(func)
+    ) and node.args:
         return handed.dynamic_import(walk, node, name)
     if name == "partial" and node.args:
         return handed.partial(walk, node)

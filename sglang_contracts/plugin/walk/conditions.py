@@ -108,7 +108,7 @@ def _condition(walk: Walk, test: ast.expr) -> int:
             return _condition(walk, subject)
         case ast.Call(func=ast.Name(id="bool"), args=[subject]):
             return _condition(walk, subject)
-        case ast.Call(func=func) if guards.last_name(func) == "find_spec":
+        case ast.Call(func=func) if walk.asks_for_module(func):
             return name_membership.module_there(walk, test)
         case ast.Call(func=func) if isinstance(func, (ast.Name, ast.Attribute)):
             callee = walk.expr(func)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Param
 from sglang_contracts.plugin.ir.records import File, UseKind
-from sglang_contracts.plugin.walk import definitions
+from sglang_contracts.plugin.walk import definitions, import_candidates
 from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
 from sglang_contracts.plugin.walk.scope import IDENTIFIER
 from sglang_contracts.plugin.walk.state import OwnCall, Walk
@@ -46,6 +46,7 @@ def walk_module(
         definitions.function_body(walk, node, index)
     for call in walk.own_calls:
         through(walk, call)
+    import_candidates.mark_alternatives(file, everything, walk.groups)
     file.nodes = walk.nodes.table
     file.names = module_names
     mentioned: set[str] = set().union(*walk.mentioned.values())

@@ -148,7 +148,7 @@ def _signature(walk: Walk, node: ast.expr) -> int:
 
 def module_there(walk: Walk, test: ast.expr) -> int:
     """``find_spec("sglang.srt.x")``: whether a module is there."""
-    if not isinstance(test, ast.Call) or guards.last_name(test.func) != "find_spec":
+    if not isinstance(test, ast.Call) or not walk.asks_for_module(test.func):
         return UNKNOWN
     texts = string_constants.texts(walk, test.args[0]) if test.args else []
     if len(texts) != 1 or not DOTTED.match(texts[0]):

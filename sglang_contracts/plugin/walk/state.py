@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sglang_contracts.plugin.ir.node_table import Nodes
 from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Call, Item, Iter, Literal, OneOf, Unpack
 from sglang_contracts.plugin.ir.records import File, Guard, Use, UseKind
+from sglang_contracts.plugin.walk import import_candidates
 from sglang_contracts.plugin.walk.scope import Scope
 
 _MEMBER = re.compile(r"([A-Z]\w*)\.[A-Z][A-Z0-9_]*\Z")
@@ -129,6 +130,7 @@ class Walk:
         self.own_calls: list[OwnCall] = []
         self._askers: frozenset[str] | None = None
         self._after: dict[int, list[ast.stmt]] = {}
+        self._module_questions: frozenset[str] | None = None
         self._looked_for: frozenset[str] | None = None
         self._spells: bool | None = None
         self.package = file.path.endswith("__init__.py")
@@ -280,6 +282,13 @@ class Walk:
                         for position, each in enumerate(block):
                             self._after[id(each)] = block[position + 1 :]
         return self._after.get(id(node), [])
+
+    def asks_for_module(self, called: ast.expr) -> bool:
+        """Whether a call answers if a module is there: ``find_spec``, or a helper of the file."""
+        if self._module_questions is None:
+            self._module_questions = import_candidates.module_questions(self.everything)
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        return name in self._module_questions
 
     def looked_for(self) -> frozenset[str]:
         """Names whose value the file looks for somewhere: ``name in TABLE``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from sglang_contracts.plugin.ir.nodes import Node, Not, Tried, Truth, Unknown
+from sglang_contracts.plugin.ir.nodes import Dotted, Node, Not, Tried, Truth, Unknown
 from sglang_contracts.plugin.ir.records import Chain, File, Use, UseKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import Outcome
@@ -266,7 +266,18 @@ def alternatives_by_group(timeline: Timeline) -> dict[tuple[int, int], list[int]
             group = timeline.checker.state.files[check.file].uses[check.number].group
             if group:
                 found.setdefault((check.file, group), []).append(number)
+    for place, numbers in found.items():
+        named = [number for number in numbers if names_a_member(timeline, number)]
+        found[place] = named or numbers  # that the module is there alone is not enough then
     return found
+
+
+def names_a_member(timeline: Timeline, number: int) -> bool:
+    """Whether a check is of a string that names what is in a module: ``("module", "name")``."""
+    check = timeline.checks[number]
+    file = timeline.checker.state.files[check.file]
+    node = file.nodes[file.uses[check.number].node]
+    return type(node) is Dotted and ":" in node.text
 
 
 def role_of(use: Use) -> str:

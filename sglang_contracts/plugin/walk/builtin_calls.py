@@ -76,14 +76,14 @@ def of_isinstance(walk: Walk, node: ast.Call) -> int | None:
     if len(values) == 2 and values[0]:
         asked = walk.nodes.add(Attr(values[0], "__class__"))
         walk.use(UseKind.PROBE, asked, node, name="class")
-    return walk.nodes.literal("bool")
+    return conditions.condition(walk, node) or walk.nodes.literal("bool")
 
 
 def of_callable(walk: Walk, node: ast.Call) -> int | None:
-    """Its argument only."""
+    """An answer: whether its argument is there, or true, or all of it is."""
     for arg in node.args:
         walk.expr(arg)
-    return walk.nodes.literal("bool")
+    return conditions.condition(walk, node) or walk.nodes.literal("bool")
 
 
 def of_hasattr(walk: Walk, node: ast.Call) -> int | None:
@@ -226,6 +226,11 @@ def of_list(walk: Walk, node: ast.Call) -> int | None:
     numbers = version_comparisons.numbers(walk, node)
     if numbers:
         return numbers
+    listed = name_membership.listed(walk, node)
+    if listed:
+        for arg in node.args:
+            walk.expr(arg)
+        return listed
     handed.by_key(walk, node, node.args[0] if node.args else None)
     values = [walk.expr(arg) for arg in node.args]
     if values and values[0]:
@@ -296,6 +301,9 @@ BUILTIN_CALLS: dict[str, Callable[[Walk, ast.Call], int | None]] = {
     "isinstance": of_isinstance,
     "issubclass": of_isinstance,
     "callable": of_callable,
+    "bool": of_callable,
+    "all": of_callable,
+    "any": of_callable,
     "hasattr": of_hasattr,
     "getattr": of_getattr,
     "setattr": of_setattr,

@@ -52,6 +52,10 @@ ANSWERS = frozenset(
 _DECIDED = ANSWERS | {HasNamed, PluginName, Probe, Tried}
 
 
+_FILTERED = (ast.ListComp, ast.SetComp)
+"""Comprehensions that may be empty: a name for one is an answer."""
+
+
 def type_checking(walk: Walk, test: ast.expr) -> bool:
     """Whether a test is ``TYPE_CHECKING``."""
     return guards.last_name(test) == "TYPE_CHECKING"
@@ -106,6 +110,15 @@ def _condition(walk: Walk, test: ast.expr) -> int:
             return for_each(walk, quantifier, element, only)
         case ast.Call(func=ast.Name(id="callable"), args=[subject]):
             return _condition(walk, subject)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Call() as subject, _]):
+            present = walk.expr(subject)  # what a default stands for is of no such class
+            if type(walk.nodes.table[present]) is not Probe:
+                return UNKNOWN
+            return walk.nodes.add(And((walk.nodes.add(Truth(present)), UNKNOWN)))
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
+            asked = walk.expr(test)
+            present = type(walk.nodes.table[asked]) is Probe
+            return walk.nodes.add(Truth(asked)) if present else UNKNOWN
         case ast.Call(func=ast.Name(id="bool"), args=[subject]):
             return _condition(walk, subject)
         case ast.Call(func=func) if walk.asks_for_module(func):
@@ -124,6 +137,10 @@ def _condition(walk: Walk, test: ast.expr) -> int:
             return _condition(walk, value)
         case ast.Constant(value=value):
             return walk.nodes.add(Always()) if value else walk.nodes.add(Never())
+        case ast.ListComp() | ast.SetComp():
+            return remains(walk, test)
+        case ast.Name(id=name) if isinstance(walk.scope.constant(name), _FILTERED):
+            return _condition(walk, walk.scope.constant(name))  # type: ignore[arg-type]
         case ast.Name() | ast.Attribute() | ast.Subscript():
             value = walk.expr(test)
             if value and decided(walk, value):
@@ -139,14 +156,31 @@ def for_each(walk: Walk, quantifier: str, element: ast.expr, loop: ast.comprehen
     walk.scope = Scope(outer, outer.function, outer.owner)
     walk.moved()
     try:
-        loop_targets.loop_over(walk, loop.target, loop.iter, walk.expr(loop.iter))
+        classes = loop.iter
+        if isinstance(classes, ast.Attribute) and classes.attr == "__mro__":
+            loop_targets.loop_over(walk, loop.target, classes, UNKNOWN)
+            if isinstance(loop.target, ast.Name):  # what a base has the class has
+                walk.bind(loop.target.id, walk.expr(classes.value))
+        else:
+            loop_targets.loop_over(walk, loop.target, loop.iter, walk.expr(loop.iter))
         found = _condition(walk, element)
     finally:
         walk.scope, walk.state = outer, state
-    held = walk.nodes.table[found]
-    if quantifier == "all" and type(held) is Or:
-        return walk.nodes.add(And(held.conditions))
-    return found
+    held, positive = walk.nodes.table[found], True
+    while type(held) is Not:
+        held, positive = walk.nodes.table[held.condition], not positive
+    if type(held) is not Or or (quantifier == "all") is not positive:
+        return found  # of several names a condition says "one of them"
+    every = walk.nodes.add(And(held.conditions))
+    return every if positive else walk.nodes.add(Not(every))
+
+
+def remains(walk: Walk, node: ast.ListComp | ast.SetComp) -> int:
+    """``[name for name in NAMES if not hasattr(x, name)]``: whether there is one."""
+    match node.generators:
+        case [ast.comprehension(ifs=[test]) as only]:
+            return for_each(walk, "any", test, only)
+    return UNKNOWN
 
 
 def decided(walk: Walk, node: int, depth: int = 0) -> bool:
@@ -170,7 +204,10 @@ def decided(walk: Walk, node: int, depth: int = 0) -> bool:
 
 
 def comparison(walk: Walk, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
-    """``version >= "0.5.13"``, ``X is not None``, ``"x" in dir(y)``."""
+    """``version >= "0.5.13"``, ``X is not None``, ``"x" in dir(y)``, ``{"x"} <= set(dir(y))``."""
+    if isinstance(op, ast.LtE) and isinstance(left, ast.Set):
+        every = [name_membership.member_of(walk, each, right) for each in left.elts]
+        return UNKNOWN if UNKNOWN in every else walk.nodes.add(And(tuple(every)))
     if isinstance(op, (ast.In, ast.NotIn)):
         listed = name_membership.member_of(walk, left, right)
         if not listed:

@@ -15,7 +15,11 @@ def walk_for(walk: Walk, node: ast.For | ast.AsyncFor) -> None:
     loop_targets.loop_over(walk, node.target, node.iter, value)
     group_choice(walk, node)
     walk.loops.append(node)
-    branch(walk, node.body)
+    shown = string_constants.display(walk, node.iter)
+    if isinstance(shown, (ast.Tuple, ast.List, ast.Set)) and shown.elts:
+        walk.block(node.body)  # it runs at least once
+    else:
+        branch(walk, node.body)
     walk.loops.pop()
     walk.block(node.orelse)
 

@@ -108,6 +108,11 @@ def listing(walk: Walk, node: ast.expr, depth: int = 0) -> int:
             name = guards.last_name(func)
             if name in _COPIES and isinstance(func, ast.Name):
                 return listing(walk, first, depth + 1)
+            if name == "getattr" and len(node.args) > 1:
+                table = string_constants.texts(walk, node.args[1])
+                if len(table) != 1 or table[0] not in _TABLES:
+                    return UNKNOWN
+                return _of(walk, NamesOf, subject(walk, first))
             if name in _LISTING:
                 return _of(walk, NamesOf, subject(walk, first))
             return _signature(walk, node)

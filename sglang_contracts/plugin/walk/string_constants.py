@@ -62,6 +62,8 @@ def is_display(walk: Walk, node: ast.expr) -> bool:
     """Whether an expression is a constant worth remembering by its name."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str)
+    if isinstance(node, (ast.ListComp, ast.SetComp)):
+        return len(node.generators) == 1 and len(node.generators[0].ifs) == 1
     return isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.JoinedStr)) or (
         isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
     )

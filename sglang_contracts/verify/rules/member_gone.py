@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from itertools import islice
 
-from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Has, Not
+from sglang_contracts.plugin.ir.nodes import And, Attr, Call, Dotted, Has, Node, Not, Probe, Truth
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.plugin.walk.except_clauses import ATTRIBUTE_ERRORS, IMPORT_ERRORS
 from sglang_contracts.surface.model import Attribute, Class, Function
@@ -209,10 +209,24 @@ def put_in(file: File, use: Use, base: int, name: str) -> bool:
             node, positive = file.nodes[record.condition], record.positive
             while type(node) is Not:
                 node, positive = file.nodes[node.condition], not positive
-            if not positive and node == Has(base, name):
-                return True
+            parts = node.conditions if type(node) is And and positive else ()
+            for each in [file.nodes[part] for part in parts] or [node]:
+                asked, there = each, positive
+                while type(asked) is Not:
+                    asked, there = file.nodes[asked.condition], not there
+                if not there and asks_for(file, asked, base, name):
+                    return True
         guard = record.parent
-    return False
+    value = file.nodes[use.value]
+    return type(value) is Probe and file.nodes[value.value] == Attr(base, name)
+
+
+def asks_for(file: File, asked: Node, base: int, name: str) -> bool:
+    """Whether a condition asks for an attribute: ``hasattr``, or the truth of a ``getattr``."""
+    if type(asked) is Truth:
+        held = file.nodes[asked.value]
+        return type(held) is Probe and file.nodes[held.value] == Attr(base, name)
+    return asked == Has(base, name)
 
 
 def holds_other(state: Detection, index: int, base: int, name: str) -> bool:
@@ -355,7 +369,8 @@ def judge_attribute(judging: Judging, case: Case) -> Finding | None:
     patch = use.kind in (UseKind.WRITE, UseKind.HOOK)
     on_object = outcome.detail == "object"
     if use.kind is UseKind.WRITE and on_object:
-        severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+        most = Severity.NOTE if case.entry.reach.caught else Severity.WARNING
+        severity = min(severity, most, key=lambda each: each.rank)
         patch = False
     if use.kind is UseKind.DOTTED and use.name != "import":
         asked = use.name == "probe" and name_gone.answered(file, use)

@@ -22,6 +22,8 @@ def form(walk: Walk, node: ast.Call | None = None) -> int:
                 record.star = True
                 known = string_constants.display(walk, arg.value)
                 walk.expr(arg.value)
+                if guards.last_name(arg.value) in walk.filled_lists():
+                    continue
                 if isinstance(known, (ast.Tuple, ast.List)) and not any(
                     isinstance(e, ast.Starred) for e in known.elts
                 ):

@@ -181,13 +181,15 @@ def signature(
     elif around >= 0:
         prefix = walk.file.functions[around].qual + ".<locals>."
     index = len(walk.file.functions)
+    later = not isinstance(node, ast.Lambda)  # a lambda is mostly run where it stands
+    guard = walk.outside_attempts(walk.guard) if later else walk.guard
     record = Function(
         prefix + name,
         getattr(node, "lineno", 1),
         owner=owner,
         kind=kind,
         is_async=isinstance(node, ast.AsyncFunctionDef),
-        guard=walk.guard,
+        guard=guard,
     )
     walk.file.functions.append(record)
     positional = [*args.posonlyargs, *args.args]
@@ -228,7 +230,7 @@ def signature(
             selves = walk.file.classes[owner].selves if owner in walk.file.classes else []
             if note and not of_class and note not in selves:
                 selves.append(note)
-    walk.pending.append((scope, walk.guard, node, index))
+    walk.pending.append((scope, guard, node, index))
     return index
 
 

@@ -152,6 +152,46 @@ def leaves_out(body: Sequence[ast.stmt], other: Sequence[ast.stmt]) -> bool:
     return isinstance(one, ast.Dict) and isinstance(two, ast.Dict)
 
 
+def fills(body: Sequence[ast.stmt]) -> bool:
+    """Whether a branch only adds to a list or a dict: the other one gives fewer arguments."""
+    for statement in body:
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(), attr=method))):
+                if method not in ("append", "extend", "update", "setdefault"):
+                    return False
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(), slice=ast.Constant())]):
+                pass
+            case _:
+                return False
+    return bool(body)
+
+
+def stands_in(attempt: ast.Try) -> bool:
+    """Whether an attempt is a ``getattr`` with a default, written out.
+
+    Its body is one statement; each handler is for a missing attribute and gives another value for
+    the same.
+    """
+    if len(attempt.body) != 1 or attempt.orelse or attempt.finalbody:
+        return False
+    body = attempt.body[0]
+    for handler in attempt.handlers:
+        names = caught(handler.type)
+        if "AttributeError" not in names or _EVERYTHING.intersection(names):
+            return False
+        match body, handler.body:
+            case ast.Return(value=ast.Attribute()), [ast.Return()]:
+                pass
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute()),
+                [ast.Assign(targets=[ast.Name(id=other)])],
+            ) if name == other:
+                pass
+            case _:
+                return False
+    return True
+
+
 def is_way_out(body: Sequence[ast.stmt]) -> bool:
     """Whether a branch does something equivalent rather than nothing."""
     for statement in body:

@@ -91,6 +91,7 @@ def walk_if(walk: Walk, node: ast.If) -> None:
         guards.is_way_out(node.orelse)
         or guards.raises(node.orelse)
         or guards.leaves_out(node.body, node.orelse or following)
+        or (guards.fills(node.body) and not node.orelse)
         or (not node.orelse and guards.leaves(node.body) and guards.is_way_out(following))
         or (guards.is_answer(node.body) and guards.is_answer(node.orelse or following))
     )
@@ -270,9 +271,14 @@ def walk_match(walk: Walk, node: ast.Match) -> None:
                 conditions.narrowed_to(
                     walk, key, matched(walk, case.pattern) or walk.expr(node.subject)
                 )
+        guard = walk.guard
         if case.guard is not None:
+            condition = conditions.condition(walk, case.guard)
             walk.expr(case.guard)
-        walk.block(case.body)
+            if condition:
+                guard = walk.where(guard, kind="if", condition=condition, line=case.guard.lineno)
+        with walk.under(guard):
+            walk.block(case.body)
     walk.scope.names = {
         name: value for name, value in before.items() if walk.scope.names.get(name) == value
     } | {name: UNKNOWN for name in walk.scope.names if name not in before}

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import msgspec
+
 from sglang_contracts.plugin.ir.node_table import Nodes
 from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Call, Item, Iter, Literal, OneOf, Unpack
 from sglang_contracts.plugin.ir.records import File, Guard, Use, UseKind
@@ -19,6 +21,10 @@ _MEMBER = re.compile(r"([A-Z]\w*)\.[A-Z][A-Z0-9_]*\Z")
 
 _STATED = frozenset({Attr, Call, Item, Iter, OneOf, Unpack})
 """Operations whose value upstream may say the kind of."""
+
+
+_FILLING = frozenset({"append", "extend", "insert", "pop", "remove", "clear"})
+"""Methods that a list changes its length by."""
 
 
 class ByParameter(NamedTuple):
@@ -131,6 +137,8 @@ class Walk:
         self._askers: frozenset[str] | None = None
         self._after: dict[int, list[ast.stmt]] = {}
         self._module_questions: frozenset[str] | None = None
+        self._outside: dict[tuple[int, int], int] = {}
+        self._filled_lists: frozenset[str] | None = None
         self._looked_for: frozenset[str] | None = None
         self._spells: bool | None = None
         self.package = file.path.endswith("__init__.py")
@@ -207,6 +215,20 @@ class Walk:
         """A guard, chained."""
         self.file.guards.append(Guard(parent=parent, **more))  # type: ignore[arg-type]
         return len(self.file.guards) - 1
+
+    def outside_attempts(self, guard: int) -> int:
+        """A guard without the attempts in it: a body that is run later is caught by none."""
+        record = self.file.guards[guard]
+        if not guard:
+            return guard
+        parent = self.outside_attempts(record.parent)
+        if record.kind == "try" or parent == record.parent:
+            return parent if record.kind == "try" else guard
+        key = (guard, parent)
+        if key not in self._outside:
+            self.file.guards.append(msgspec.structs.replace(record, parent=parent))
+            self._outside[key] = len(self.file.guards) - 1
+        return self._outside[key]
 
     @contextmanager
     def under(self, guard: int) -> Iterator[None]:
@@ -289,6 +311,18 @@ class Walk:
             self._module_questions = import_candidates.module_questions(self.everything)
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         return name in self._module_questions
+
+    def filled_lists(self) -> frozenset[str]:
+        """Names of lists that the file adds to or takes from: a display is not all there is."""
+        if self._filled_lists is None:
+            self._filled_lists = frozenset(
+                each.value.id
+                for each in self.everything
+                if isinstance(each, ast.Attribute)
+                and each.attr in _FILLING
+                and isinstance(each.value, ast.Name)
+            )
+        return self._filled_lists
 
     def looked_for(self) -> frozenset[str]:
         """Names whose value the file looks for somewhere: ``name in TABLE``."""

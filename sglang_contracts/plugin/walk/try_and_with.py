@@ -64,7 +64,10 @@ def attempt(walk: Walk, node: ast.Try, statement: ast.stmt) -> None:
         Attempt(
             node.lineno,
             names,
-            way_out=way_out or later_way_out(walk, node, statement) or tries_next(walk, node),
+            way_out=way_out
+            or guards.stands_in(node)
+            or later_way_out(walk, node, statement)
+            or tries_next(walk, node),
             raises=all(
                 guards.raises(h.body) and not guards.is_way_out(h.body[:-1]) for h in relevant
             ),

@@ -151,6 +151,7 @@ def detect_attribute(state: Detection, index: int, file: File, use: Use) -> Outc
         still_read(state, owner, name)
         or compatibility(state, file, use, base)
         or put_in(file, use, base, name)
+        or read_back(file, use)
     ):
         return UNKNOWN
     return Outcome(
@@ -219,6 +220,17 @@ def put_in(file: File, use: Use, base: int, name: str) -> bool:
         guard = record.parent
     value = file.nodes[use.value]
     return type(value) is Probe and file.nodes[value.value] == Attr(base, name)
+
+
+def read_back(file: File, use: Use) -> bool:
+    """Whether a function reads what it has just written to an attribute: it is its own."""
+    return any(
+        each.kind is UseKind.READ
+        and each.node == use.node
+        and each.function == use.function
+        and (each.line, each.column) > (use.line, use.column)
+        for each in file.uses
+    )
 
 
 def asks_for(file: File, asked: Node, base: int, name: str) -> bool:

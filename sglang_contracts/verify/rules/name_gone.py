@@ -101,8 +101,10 @@ def detect_dotted(state: Detection, index: int, file: File, use: Use) -> Outcome
         if before.kind == "module" and not state.lens.covers(".".join(parts[: cut + 1])):
             return UNKNOWN
         break
-    what = "module-by-name" if use.name == "import" and ":" not in text else "attribute"
-    return Outcome(Status.BROKEN, what, text, name=parts[-1])
+    by_name = use.name == "import" and ":" not in text
+    return Outcome(
+        Status.BROKEN, "module-by-name" if by_name else "attribute", text, name=parts[-1]
+    )
 
 
 def answered(file: File, use: Use) -> bool:

@@ -51,14 +51,17 @@ _LONG_AGO, _SOME_DAY = "0.0.1", "999"
 def covered(
     judging: Judging, index: int, condition: int, positive: bool = True
 ) -> tuple[bool, ...]:
-    """Which releases a version comparison leads to a branch; empty: it is none."""
+    """Which releases a version comparison leads to a branch; empty: it is none.
+
+    One that is joined with another test is none: the version alone does not decide.
+    """
     key = (index, condition)
     if key not in judging.coverage:
         judging.coverage[key] = judging.evaluator.version_ranges.covered(
             index, condition, judging.releases
         )
     answers = judging.coverage[key]
-    return () if answers is None else tuple(each is positive for each in answers)
+    return () if answers is None or None in answers else tuple(each is positive for each in answers)
 
 
 def chains_of(judging: Judging) -> list[tuple[int, File, Chain, list[tuple[bool, ...]]]]:

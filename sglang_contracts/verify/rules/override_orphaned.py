@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Self
+from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.surface.model import Attribute, Class, Function, Role, Value
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
@@ -107,7 +109,8 @@ def judge_orphan(judging: Judging, case: Case) -> Finding | None:
     contracted = judging.replacements.contract(found.name, new)
     severity = judging.severity(case)
     idle = found.kind == "attribute" or (not called and found.kind == "method")
-    if idle or not (replaced or contracted) or is_adapted(judging, case, contracted):
+    gained = [*replaced, contracted.symbol] if contracted else replaced
+    if idle or not gained or kept_beside(judging, case, found, gained):
         severity = Severity.NOTE
     elif isinstance(found.node, Function) and found.node.role & Role.ABSTRACT:
         # it was a duty: without it the class is incomplete, with it there is dead code
@@ -123,17 +126,45 @@ def judge_orphan(judging: Judging, case: Case) -> Finding | None:
     )
 
 
-def is_adapted(judging: Judging, case: Case, contracted: Suggestion | None) -> bool:
-    """Whether the plugin's class also has what a contract names in place of the lost method.
+def kept_beside(judging: Judging, case: Case, found: Symbol, gained: Sequence[str]) -> bool:
+    """Whether the plugin has the new override as well, or calls the old one from one in use.
 
-    Both are there: the old one serves older releases, and nothing is missing in this one.
+    A plugin that runs on releases before and after keeps both: the old one is no break.
+
+    Args:
+        judging: The plugin's checks.
+        case: The override.
+        found: What it overrode.
+        gained: What took its place, as ``Class.name``: by a contract, or new in the class that had
+            it when it lost it.
     """
-    if contracted is None:
-        return False
+    index, qual = case.check.file, case.check.name.rpartition(".")[0]
     state = judging.timeline.checker.state
-    qual = case.check.name.rpartition(".")[0]
-    own = plugin_facts.own_members(state, case.check.file, qual)
-    return contracted.symbol.rpartition(".")[2] in own
+    wanted = {each.rpartition(".")[2] for each in gained}
+    for file, each in plugin_facts.with_subclasses(state, index, qual):
+        if not wanted.isdisjoint(plugin_facts.own_members(state, file, each)):
+            return True
+    after = judging.catalog.surface(judging.releases[case.at])
+    owner = after.find(found.owner.module, found.owner.qual) if found.owner else None
+    if owner is None:
+        return False
+    there, own = after.member_names(owner), judging.files[index]
+    name = case.entry.outcome.name
+    others = {k: v for k, v in own.classes[qual].methods.items() if v != case.check.number}
+    return any(each in there and calls_own(own, others[each], qual, name) for each in others)
+
+
+def calls_own(file: File, function: int, qual: str, name: str) -> bool:
+    """Whether a method calls another one of its object."""
+    return any(
+        use.kind is UseKind.CALL
+        and use.function == function
+        and type(node := file.nodes[use.node]) is Call
+        and type(callee := file.nodes[node.callee]) is Attr
+        and callee.name == name
+        and file.nodes[callee.base] == Self(qual)
+        for use in file.uses
+    )
 
 
 def not_own(judging: Judging, case: Case, suggestion: Suggestion | None) -> Suggestion | None:

@@ -116,6 +116,18 @@ def extended_classes(plugin: Plugin) -> set[tuple[int, str]]:
     return found
 
 
+def with_subclasses(plugin: Plugin, index: int, qual: str) -> list[tuple[int, str]]:
+    """An own class (file, name) and all own classes that derive from it."""
+    found = [(index, qual)]
+    for one in found:
+        for number, file in enumerate(plugin.files):
+            for name, record in file.classes.items():
+                owns = (plugin.evaluator.index.own_class(number, base) for base in record.bases)
+                if (number, name) not in found and one in owns:
+                    found.append((number, name))
+    return found
+
+
 def own_members(plugin: Plugin, index: int, qual: str, depth: int = 0) -> set[str]:
     """Names an own class defines, its own bases included."""
     record = plugin.files[index].classes.get(qual)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import textwrap
 from itertools import islice
 
-from sglang_contracts.plugin.ir.nodes import And, Attr, Call, Dotted, Has, Node, Not, Probe, Truth
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Has
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.plugin.walk.except_clauses import ATTRIBUTE_ERRORS, IMPORT_ERRORS
 from sglang_contracts.surface.model import Attribute, Class, Function
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion, with_changes
-from sglang_contracts.verify.rules import name_gone, operation_on_kind, result_form, supplied
+from sglang_contracts.verify.rules import (
+    name_gone,
+    operation_on_kind,
+    own_writes,
+    result_form,
+    supplied,
+)
 from sglang_contracts.verify.rules.case import Case, Judging, role_of
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
@@ -149,9 +155,9 @@ def detect_attribute(state: Detection, index: int, file: File, use: Use) -> Outc
     loosely = any(type(each) is ObjectOf and each.exact is None for each in value.alternatives)
     if use.kind is UseKind.WRITE and (
         still_read(state, owner, name)
-        or compatibility(state, file, use, base)
-        or put_in(file, use, base, name)
-        or read_back(file, use)
+        or own_writes.compatibility(file, use, base)
+        or own_writes.put_in(file, use, base, name)
+        or own_writes.read_back(file, use)
     ):
         return UNKNOWN
     return Outcome(
@@ -164,19 +170,6 @@ def detect_attribute(state: Detection, index: int, file: File, use: Use) -> Outc
         new="held" if loosely else "",
         named=value.named,
     )
-
-
-def compatibility(state: Detection, file: File, use: Use, base: int) -> bool:
-    """Whether a write adds a lost name where its successor is there: ``if hasattr(…, new)``."""
-    guard = use.guard
-    while guard:
-        record = file.guards[guard]
-        if record.kind == "if" and record.positive:
-            held = file.nodes[record.condition]
-            if type(held) is Has and held.base == base:
-                return True
-        guard = record.parent
-    return False
 
 
 def still_read(state: Detection, owner: Symbol, name: str) -> bool:
@@ -197,48 +190,6 @@ def read_by(state: Detection, owner: Symbol) -> frozenset[str]:
         return frozenset(name for each in methods for name in (*each.reads, *each.calls))
 
     return state.lens.once(("read-by", owner.module, owner.qual), work)
-
-
-def put_in(file: File, use: Use, base: int, name: str) -> bool:
-    """Whether an attribute is written just where it was found missing."""
-    guard = use.guard
-    while guard:
-        record = file.guards[guard]
-        if record.kind == "handler":
-            return True
-        if record.kind == "if":
-            node, positive = file.nodes[record.condition], record.positive
-            while type(node) is Not:
-                node, positive = file.nodes[node.condition], not positive
-            parts = node.conditions if type(node) is And and positive else ()
-            for each in [file.nodes[part] for part in parts] or [node]:
-                asked, there = each, positive
-                while type(asked) is Not:
-                    asked, there = file.nodes[asked.condition], not there
-                if not there and asks_for(file, asked, base, name):
-                    return True
-        guard = record.parent
-    value = file.nodes[use.value]
-    return type(value) is Probe and file.nodes[value.value] == Attr(base, name)
-
-
-def read_back(file: File, use: Use) -> bool:
-    """Whether a function reads what it has just written to an attribute: it is its own."""
-    return any(
-        each.kind is UseKind.READ
-        and each.node == use.node
-        and each.function == use.function
-        and (each.line, each.column) > (use.line, use.column)
-        for each in file.uses
-    )
-
-
-def asks_for(file: File, asked: Node, base: int, name: str) -> bool:
-    """Whether a condition asks for an attribute: ``hasattr``, or the truth of a ``getattr``."""
-    if type(asked) is Truth:
-        held = file.nodes[asked.value]
-        return type(held) is Probe and file.nodes[held.value] == Attr(base, name)
-    return asked == Has(base, name)
 
 
 def holds_other(state: Detection, index: int, base: int, name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.nodes import Call
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Wrapped
 from sglang_contracts.plugin.ir.records import File, Function, Use, UseKind
 from sglang_contracts.surface.model import VARIADIC, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
@@ -18,6 +18,7 @@ from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.values.object_calls import Site
 from sglang_contracts.verify.values.signature_fit import Misfit, Shape, misfit
+from sglang_contracts.verify.values.value import ObjectOf, OwnFunctionRef, OwnObject
 
 OVERRIDE_SIGNATURE = Rule(
     id="override-signature",
@@ -70,14 +71,28 @@ def detect_patch(state: Detection, index: int, use: Use, outcome: Outcome) -> Ou
     """An assignment puts a function in place of an upstream one: does it fit?"""
     if not use.value or outcome.status is not Status.OK or len(outcome.found) != 1:
         return None
+    node, nodes = state.files[index].nodes[use.node], state.files[index].nodes
     own = state.evaluator.index.own_function(index, use.value)
-    if own is None:
+    written = state.evaluator.value(index, use.value).alternatives
+    bound = False
+    if len(written) == 1 and type(written[0]) is OwnFunctionRef:
+        own, bound = (written[0].file, written[0].function), written[0].bound
+    if own is None or type(node) is not Attr:
         return None
-    fits = replaces(state, own, outcome.found[0], "replace")
+    # what is written to an object is not bound to it: there is no ``self`` to be passed
+    holders = state.evaluator.value(index, node.base).alternatives
+    on_object = bool(holders) and all(type(each) in (ObjectOf, OwnObject) for each in holders)
+    value = nodes[use.value]
+    static = type(value) is Wrapped and value.kind == "static"
+    fits = replaces(
+        state, own, outcome.found[0], "replace", has_self=bound or not (on_object or static)
+    )
     return fits if fits is not None and fits.status is Status.BROKEN else None
 
 
-def replaces(state: Detection, own: tuple[int, int], target: Symbol, kind: str) -> Outcome | None:
+def replaces(
+    state: Detection, own: tuple[int, int], target: Symbol, kind: str, has_self: bool = True
+) -> Outcome | None:
     """Whether a function of the plugin takes what a target is called with."""
     record = state.files[own[0]].functions[own[1]]
     node = target.node
@@ -86,7 +101,7 @@ def replaces(state: Detection, own: tuple[int, int], target: Symbol, kind: str) 
     if record.wrapped or record.kind in ("property", "overload") or node.role & Role.PROPERTY:
         return None
     shift = 1 if kind in ("around", "after") else 0
-    return accepts(state, record, target, shift, bool(target.owner))
+    return accepts(state, record, target, shift, bool(target.owner), has_self=has_self)
 
 
 def accepts(
@@ -96,6 +111,7 @@ def accepts(
     shift: int,
     method: bool,
     own_class: tuple[int, str, Sequence[Symbol]] | None = None,
+    has_self: bool = True,
 ) -> Outcome:
     """A misfit between upstream's calls of a target and a function that stands in for it.
 
@@ -107,6 +123,7 @@ def accepts(
         method: Whether both take ``state``.
         own_class: The class (file, name, its upstream bases) that overrides the target, where
             all its bases are known: calls on ``state`` that cannot reach it do not count.
+        has_self: Whether the plugin's function is bound to the object, where its target is.
     """
     node = target.node
     assert isinstance(node, Recorded)
@@ -117,7 +134,7 @@ def accepts(
     theirs = node.parameters
     if method and not node.role & Role.STATIC:
         theirs = theirs[1:]
-        if record.kind != "static" and own and own[0].kind <= ParameterKind.POSITIONAL:
+        if has_self and record.kind != "static" and own and own[0].kind <= ParameterKind.POSITIONAL:
             own = own[1:]
     own = own[shift:] if shift and own and own[0].kind <= ParameterKind.POSITIONAL else own
     short = target.qual.rsplit(".", 1)[-1]

@@ -17,6 +17,7 @@ from sglang_contracts.verify.values.value import (
     Builtin,
     ClassRef,
     ObjectOf,
+    OwnObject,
     Value,
     one,
     union,
@@ -78,6 +79,7 @@ class Parameters:
         """A parameter of a function that is put in another's place."""
         node = self.files[file].nodes[target]
         found: tuple[Symbol, ...] = ()
+        first = None
         if type(node) is Attr:
             base = self.ask.value(file, node.base)
             found = self.members.look(base, node.name).found
@@ -90,6 +92,8 @@ class Parameters:
         if len(found) != 1:
             return NOTHING
         shift = 1 if kind in ("around", "after") else 0
+        if type(node) is Attr and type(first) in (ObjectOf, OwnObject) and not record.owner:
+            shift = -1  # what is written to an object has no ``self``
         if position < shift:
             return Value(self.annotations.of_symbol(found[0])) if kind == "around" else NOTHING
         return self._like(found[0], record, position, shift)

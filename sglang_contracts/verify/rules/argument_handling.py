@@ -19,7 +19,7 @@ from sglang_contracts.plugin.ir.nodes import (
     Slice,
     Unpack,
 )
-from sglang_contracts.plugin.ir.records import File, Function, UseKind
+from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.surface.model import Attribute
 from sglang_contracts.verify.rules.clause_candidates import last
 from sglang_contracts.verify.values.value import (
@@ -56,16 +56,32 @@ def asks(state: Detection, index: int, number: int, on: On) -> bool:
     return False
 
 
-def delegates(file: File, record: Function, name: str) -> bool:
-    """Whether a method gives back only what another object's method of that name gives."""
-    return bool(record.returns) and all(
-        _calls_method(file, file.nodes[each], name) for each in record.returns
-    )
+def hands_on(file: File, number: int, on: On, around: bool = False) -> bool:
+    """Whether a function gives back just what the one that it stands in for gives.
 
+    That one it has from a hook (its first parameter), from the function around it (a decorator's
+    argument), or kept beside it (``_original = Class.method``).
 
-def _calls_method(file: File, node: Node, name: str) -> bool:
-    callee = file.nodes[node.callee] if type(node) is Call else None
-    return type(callee) is Attr and callee.name == name
+    Args:
+        file: The plugin's file.
+        number: The function.
+        on: What it stands in for; a function that names the argument in question looks at it.
+        around: Whether the hook hands it the original.
+    """
+    record, name = file.functions[number], last(on.symbol)
+    if any(each.name == on.argument for each in record.parameters):
+        return False
+
+    def original(node: Node) -> bool:
+        if type(node) is not Call:
+            return False
+        callee = file.nodes[node.callee]
+        if type(callee) is Param:
+            inner = callee.function == number
+            return (around and callee.position == 0) if inner else True
+        return isinstance(callee, (Attr, Import)) and callee.name == name
+
+    return bool(record.returns) and all(original(file.nodes[each]) for each in record.returns)
 
 
 def passes_on(file: File, number: int, name: str) -> bool:

@@ -25,7 +25,12 @@ from sglang_contracts.surface.model import ParameterKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import OK, UNKNOWN, Outcome, Status
 from sglang_contracts.verify.rules import plugin_facts
-from sglang_contracts.verify.rules.argument_handling import asks, delegates, is_of_type, passes_on
+from sglang_contracts.verify.rules.argument_handling import (
+    asks,
+    hands_on,
+    is_of_type,
+    passes_on,
+)
 from sglang_contracts.verify.rules.clause_candidates import Candidate, last
 from sglang_contracts.verify.rules.supplied import supplies_own
 from sglang_contracts.verify.values.value import (
@@ -348,8 +353,11 @@ class Behaviours:
         own = self.evaluator.index.own_function(candidate.file, use.value)
         if own is None or asks(self.state, own[0], own[1], on):
             return None
-        fits = self._parameters(self.files[own[0]].functions[own[1]], on, 1)
-        return hit if fits else None
+        its, number = self.files[own[0]], own[1]
+        if not self._parameters(its.functions[number], on, 1):
+            return None
+        handed_on = hands_on(its, number, on, use.name == "around")
+        return hit._replace(detail="handed-on") if handed_on else hit
 
     def _overrides(self, candidate: Candidate, on: On) -> Hit | None:
         qual, _, name = candidate.name.rpartition(".")
@@ -369,7 +377,7 @@ class Behaviours:
         if on.argument or on.position >= 0:
             handed_on = passes_on(file, candidate.number, on.argument)
         else:
-            handed_on = delegates(file, record, name)
+            handed_on = hands_on(file, candidate.number, on)
         if not self._parameters(record, on, 1):
             return None
         return Hit(detail="handed-on" if handed_on else "")

@@ -26,10 +26,10 @@ from sglang_contracts.plugin.ir.nodes import (
     Truth,
     Went,
 )
-from sglang_contracts.surface.catalog import Surface
 from sglang_contracts.surface.model import Attribute
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import Value as RecordedValue
+from sglang_contracts.surface.surface import Surface
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.lens import Lens
 from sglang_contracts.verify.values.ask import Ask

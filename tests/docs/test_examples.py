@@ -72,7 +72,7 @@ def test_the_plugin_breaks_where_it_must(run):
     assert out.count("error    ") == 7
 
 
-@pytest.mark.parametrize("release", ["0.5.13", "0.5.23"])
+@pytest.mark.parametrize("release", ["0.5.12", "0.5.13", "0.5.23"])
 def test_the_mended_plugin_registers_its_backend(release, monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.syspath_prepend(EXAMPLES / "after")

@@ -1,4 +1,4 @@
-"""The attention backend, mended: one code base for SGLang 0.5.13 and all that came after."""
+"""The attention backend, mended: one code base for SGLang 0.5.12 and all that came after."""
 
 import torch
 from sglang.srt.layers.attention.base_attn_backend import AttentionBackend
@@ -20,6 +20,13 @@ class AcmeAttention(AttentionBackend):
     def init_forward_metadata(self, forward_batch):
         self.lengths = forward_batch.seq_lens
 
+    # Before 0.5.13 ...
+    def init_forward_metadata_capture_cuda_graph(
+        self, bs, num_tokens, req_pool_indices, seq_lens, encoder_lens, forward_mode, spec_info
+    ):
+        self.lengths = seq_lens[:bs]
+
+    # ... and from there on.
     def init_forward_metadata_out_graph(self, forward_batch, in_capture=False):
         self.lengths = forward_batch.seq_lens
 

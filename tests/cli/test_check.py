@@ -214,7 +214,10 @@ def test_uses_are_grouped_by_module(run, plugin, monkeypatch):
             {"symbol": "env:SGLANG_X", "module": "", "role": "launch", "locations": []},
         ]
     }
-    monkeypatch.setattr(uses, "uses_of", lambda *_a, **_o: Report("uses", facts=facts))
+    monkeypatch.setattr(
+        "sglang_contracts.verify.commands.uses.uses_of",
+        lambda *_a, **_o: Report("uses", facts=facts),
+    )
     ran = run("uses", plugin)
     assert ran.code == 0
     assert ran.out == (
@@ -262,7 +265,9 @@ UPGRADE = Report(
 
 
 def test_upgrade_is_a_dossier(run, plugin, monkeypatch):
-    monkeypatch.setattr(uses, "upgrade_report", lambda *_a, **_o: UPGRADE)
+    monkeypatch.setattr(
+        "sglang_contracts.verify.commands.upgrade.upgrade_report", lambda *_a, **_o: UPGRADE
+    )
     ran = run("upgrade", plugin, "--from", "0.5.12", "--to", "0.5.16")
     assert ran.code == 1
     assert ran.out == (
@@ -366,7 +371,10 @@ def test_diff_for_a_plugin_compares_what_it_uses(run, plugin, monkeypatch):
     monkeypatch.setattr("sglang_contracts.surface.load_catalog", catalog.load_catalog)
     assert isinstance(catalog.load_catalog(), Catalog)
     facts = {"uses": [{"symbol": SYMBOL, "module": "m", "role": "use"}]}
-    monkeypatch.setattr(uses, "uses_of", lambda *_a, **_o: Report("uses", facts=facts))
+    monkeypatch.setattr(
+        "sglang_contracts.verify.commands.uses.uses_of",
+        lambda *_a, **_o: Report("uses", facts=facts),
+    )
     ran = run("diff", "0.5.12", "0.5.13", "--for", plugin)
     assert ran.code == 1
     assert "removed (1)" in ran.out

@@ -13,7 +13,7 @@ import msgspec
 from sglang_contracts.errors import ContractsError
 from sglang_contracts.plugin.ir.nodes import Import
 from sglang_contracts.plugin.ir.records import File, UseKind
-from sglang_contracts.plugin.plugin import Opened, Plugin, load_plugin, open_plugin
+from sglang_contracts.plugin.plugin import Opened, Plugin, open_plugin
 from sglang_contracts.verify.answers.lens import Lens
 from sglang_contracts.verify.findings.cache import Result, key_of, load, save
 from sglang_contracts.verify.findings.finding import (
@@ -298,59 +298,6 @@ def matrix_report(
         root, catalog, catalog.releases, exclude=exclude, known_as=known_as, contracts=contracts
     )
     return msgspec.structs.replace(report, command="matrix")
-
-
-def uses_of(
-    root: Path | str,
-    catalog: Catalog,
-    release: str | None = None,
-    *,
-    exclude: Sequence[str] = (),
-    known_as: Mapping[str, str] | None = None,
-    contracts: Sequence[Contract] | None = None,
-) -> Report:
-    """What a plugin relies on.
-
-    ``facts["uses"]`` is a list of ``{"symbol", "module", "role", "locations": [{"file", "line"}],
-    "guarded": bool, "by_name": bool}``, sorted by module and symbol, as they resolve in
-    ``release`` (the newest recorded one by default).
-    """
-    from sglang_contracts.verify.commands.uses import inventory
-
-    known = catalog.known(release) if release else catalog.releases[-1]
-    analysis = Analysis(
-        load_plugin(root, exclude),
-        catalog,
-        wanted=[known],
-        known_as=known_as,
-        contracts=contracts,
-        history=False,
-    )
-    return inventory(analysis, known)
-
-
-def upgrade_report(
-    root: Path | str,
-    catalog: Catalog,
-    old: str,
-    new: str,
-    *,
-    exclude: Sequence[str] = (),
-    known_as: Mapping[str, str] | None = None,
-    contracts: Sequence[Contract] | None = None,
-) -> Report:
-    """The dossier from one release to another: see :func:`.dossier.dossier`."""
-    from sglang_contracts.verify.commands.upgrade import dossier
-
-    start, end = catalog.known(old), catalog.known(new)
-    analysis = Analysis(
-        load_plugin(root, exclude),
-        catalog,
-        wanted=[start, end],
-        known_as=known_as,
-        contracts=contracts,
-    )
-    return dossier(analysis, root, start, end, exclude)
 
 
 def launch_check(

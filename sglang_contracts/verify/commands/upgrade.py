@@ -10,18 +10,42 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.plugin.reading.files import plain_text, python_text, read_sources
 from sglang_contracts.surface.spelling import look_up
+from sglang_contracts.verify.commands.check import Analysis
 from sglang_contracts.verify.findings.finding import Finding, Location, Report, Severity
 from sglang_contracts.verify.rules.registry import RULES
 from sglang_contracts.verify.rules.rule import Edit
 
 if TYPE_CHECKING:
+    from sglang_contracts.contract import Contract
     from sglang_contracts.surface import Catalog
-    from sglang_contracts.verify.commands.check import Analysis
 
 _SHOWN = 160
 """Characters of a source line that an edit shows."""
+
+
+def upgrade_report(
+    root: Path | str,
+    catalog: Catalog,
+    old: str,
+    new: str,
+    *,
+    exclude: Sequence[str] = (),
+    known_as: Mapping[str, str] | None = None,
+    contracts: Sequence[Contract] | None = None,
+) -> Report:
+    """The dossier from one release to another: see :func:`dossier`."""
+    start, end = catalog.known(old), catalog.known(new)
+    analysis = Analysis(
+        load_plugin(root, exclude),
+        catalog,
+        wanted=[start, end],
+        known_as=known_as,
+        contracts=contracts,
+    )
+    return dossier(analysis, root, start, end, exclude)
 
 
 def dossier(

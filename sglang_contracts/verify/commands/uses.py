@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.verify.answers.outcome import Outcome, Status
+from sglang_contracts.verify.commands.check import Analysis
 from sglang_contracts.verify.findings.finding import Location, PluginInfo, Report
 
 if TYPE_CHECKING:
-    from sglang_contracts.verify.commands.check import Analysis
+    from sglang_contracts.contract import Contract
+    from sglang_contracts.surface import Catalog
     from sglang_contracts.verify.rules.check import Check
 
 _ROLES = {
@@ -26,6 +30,33 @@ _ROLES = {
     UseKind.PROBE: "probe",
     UseKind.MEMBER: "read",
 }
+
+
+def uses_of(
+    root: Path | str,
+    catalog: Catalog,
+    release: str | None = None,
+    *,
+    exclude: Sequence[str] = (),
+    known_as: Mapping[str, str] | None = None,
+    contracts: Sequence[Contract] | None = None,
+) -> Report:
+    """What a plugin relies on.
+
+    ``facts["uses"]`` is a list of ``{"symbol", "module", "role", "locations": [{"file", "line"}],
+    "guarded": bool, "by_name": bool}``, sorted by module and symbol, as they resolve in
+    ``release`` (the newest recorded one by default).
+    """
+    known = catalog.known(release) if release else catalog.releases[-1]
+    analysis = Analysis(
+        load_plugin(root, exclude),
+        catalog,
+        wanted=[known],
+        known_as=known_as,
+        contracts=contracts,
+        history=False,
+    )
+    return inventory(analysis, known)
 
 
 class _Used(NamedTuple):

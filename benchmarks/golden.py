@@ -106,6 +106,7 @@ def answers(folder: Path, out: Path, only: str) -> None:
 
 def rules() -> bytes:
     """Every rule's fixtures on the imaginary releases, notes included."""
+    sys.path.insert(0, str(ROOT))  # the code beside this script, whatever is installed
     from sglang_contracts.contract import load_contract
     from sglang_contracts.surface import Catalog
     from sglang_contracts.surface.record import record

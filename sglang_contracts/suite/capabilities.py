@@ -48,6 +48,10 @@ class Capabilities:
     )
     v_layout: tuple[str, ...] = _doc("axes of the value buffer; empty: as kv-layout", ())
     prefix_cache: bool = _doc("prefill on top of tokens that the cache holds already", True)
+    fused_write: bool = _doc(
+        "the attention kernels write keys and values themselves, past the pool's set_kv_buffer",
+        False,
+    )
     shared_keys: bool = _doc("layers that read another layer's cache (k and v are None)", False)
     sliding_window: bool = _doc("layers with a sliding window", False)
     sinks: bool = _doc("attention sinks: for each head a score that takes weight", False)
@@ -63,7 +67,9 @@ class Capabilities:
         {},
     )
     kernels: Mapping[str, tuple[str, ...]] = _doc(
-        "prefill and decode: module:function of the attention kernels of each path", {}
+        "prefill and decode: module:function, or torch.ops.namespace.operator, of the attention "
+        "kernels of each path",
+        {},
     )
     request_log: str = _doc("logger that says which backend served each request", "")
     sampler: Any = _doc("module:function(logits, sampling_info) -> token ids", "")
@@ -211,6 +217,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "kv_layout": _axes,
     "v_layout": _axes,
     "prefix_cache": _flag,
+    "fused_write": _flag,
     "shared_keys": _flag,
     "sliding_window": _flag,
     "sinks": _flag,

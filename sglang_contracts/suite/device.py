@@ -7,6 +7,7 @@ import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from sglang_contracts.suite.kernel_targets import find_kernel, standing_in
 from sglang_contracts.suite.violation import Inapplicable
 
 if TYPE_CHECKING:
@@ -127,7 +128,6 @@ def watched(context: Context) -> Iterator[Watch]:
 def _opaque(context: Context, module: Any) -> Iterator[None]:
     """Make the plugin's declared attention kernels one launch each, as they are on a card."""
     import functools
-    import importlib
 
     def wrapped(name: str, function: Any) -> Any:
         @functools.wraps(function)
@@ -137,14 +137,13 @@ def _opaque(context: Context, module: Any) -> Iterator[None]:
                 return module.KunlunTensor.__kunlun_launch__(name, function, args, kwargs)
             return function(*args, **kwargs)
 
-        return launch
+        return standing_in(launch, function)
 
     undo = []
     for targets in context.subject.capabilities.kernels.values():
         for target in targets:
-            holder_name, _, attribute = target.partition(":")
             try:
-                holder = importlib.import_module(holder_name)
+                holder, attribute = find_kernel(target)
                 function = getattr(holder, attribute)
             except (ImportError, AttributeError):
                 continue

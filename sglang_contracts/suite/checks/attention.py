@@ -111,7 +111,7 @@ def _chunked(context: Context) -> None:
                 bench.compare(done, "the chunk's result")
                 for token in range(len(done.step.loc)):
                     number, position = bench.owner(done.step, token)
-                    outs[number, position, done.layer] = done.out[token]
+                    outs[number, position, done.layer] = done.out[token].clone()
         whole = Bench(context, script.cell, script.seed, looks=False)
         lens = {r.number: len(r.slots) for r in bench.requests.values()}
         turn = Turn("extend", tuple(sorted(lens.items())))
@@ -314,7 +314,7 @@ def _foreign(context: Context) -> None:
     def results(script: Script, fill: int) -> list[Any]:
         bench = Bench(context, script.cell, script.seed, looks=False)
         bench.fill(fill)
-        return [done.out for turn in script.turns for done in bench.run(turn)]
+        return [done.out.clone() for turn in script.turns for done in bench.run(turn)]
 
     def body(script: Script) -> None:
         first, second = results(script, 1), results(script, 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import logging
 import re
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 from sglang_contracts.suite.bench import Bench
 from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.kernel_targets import find_kernel, standing_in
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell, Turn
 from sglang_contracts.suite.violation import Inapplicable, Violation, expect
@@ -36,7 +36,7 @@ def _counting(targets: dict[str, tuple[str, ...]]) -> Iterator[list[str]]:
             calls.append(path)
             return function(*args, **kwargs)
 
-        return noted
+        return standing_in(noted, function)
 
     try:
         for path, names in targets.items():
@@ -52,17 +52,10 @@ def _counting(targets: dict[str, tuple[str, ...]]) -> Iterator[list[str]]:
 
 
 def _found(name: str) -> tuple[Any, str]:
-    """Where a declared kernel (``module:Qual.name``) stands, and under which attribute."""
-    module, _, qual = name.partition(":")
-    *parents, attribute = qual.split(".")
     try:
-        holder: Any = importlib.import_module(module)
-        for parent in parents:
-            holder = getattr(holder, parent)
-        getattr(holder, attribute)
+        return find_kernel(name)
     except (ImportError, AttributeError) as error:
         raise Violation(f"the declared kernel {name} cannot be found: {error}") from error
-    return holder, attribute
 
 
 @check(

@@ -156,7 +156,7 @@ def _later(context: Context) -> None:
 @check(
     "attention-backend.results-are-the-callers",
     3,
-    "A result stays what it is while further layers and passes run",
+    "A result stays what it is while the pass's further layers run",
     needs=("mode:extend",),
     clauses=("attention-backend/forward_extend", "attention-backend/forward_decode"),
     why="A workspace handed out as the result is overwritten before it has been used.",
@@ -167,9 +167,9 @@ def _kept(context: Context) -> None:
         turns = [Turn("extend", ((0, 4), (1, 3)))]
         if "decode" in context.subject.capabilities.modes:
             turns += [Turn("decode", ((1, 1), (0, 1)))] * 2
-        passes = [done for turn in turns for done in bench.run(turn)]
-        for done in passes:  # all of them have run by now
-            bench.compare(done, "a result, looked at again after later passes,")
+        for turn in turns:
+            for done in bench.run(turn):  # all layers have run by now
+                bench.compare(done, "a result, looked at again after later layers,")
 
     context.explore(context.cells(), None, body)
 

@@ -61,7 +61,7 @@ class Limits:
 
     seconds: float
     memory: int = 0
-    closing: float = 10.0
+    closing: float = 60.0
 
 
 @dataclass

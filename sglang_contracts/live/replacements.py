@@ -7,6 +7,7 @@ a stand-in is not enough, and a plain torch version of the same mathematics is g
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -62,11 +63,53 @@ def _torchvision(module: Any) -> None:
         library.define(schema)
 
 
+class PaddedKernel:
+    """An interpreted Triton kernel that may read past the end of its list of free pages.
+
+    Core launches its allocation kernels before it looks whether the pages suffice, and throws away
+    what they gave where they do not. A card reads something there; the interpreter reads the
+    process' own memory, and address 0 where no page at all is free. What it reads is zeros here.
+
+    Args:
+        kernel: The kernel.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self._names = list(inspect.signature(kernel.fn).parameters)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kernel, name)
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        def launch(*args: Any, **kwargs: Any) -> Any:
+            given = dict(zip(self._names, args, strict=False)) | kwargs
+            pages, slots = given["free_page_ptr"], given["out_indices"]
+            given["free_page_ptr"] = pages.new_zeros(len(pages) + len(slots) + 1)
+            given["free_page_ptr"][: len(pages)] = pages
+            return self._kernel[grid](**given)
+
+        return launch
+
+
+def _allocation_kernels(module: Any) -> None:
+    for name in ("alloc_extend_kernel", "alloc_decode_kernel"):
+        kernel: Any = getattr(module, name, None)
+        if type(kernel).__name__ != "InterpretedFunction":
+            continue
+        if {"free_page_ptr", "out_indices"} <= {*inspect.signature(kernel.fn).parameters}:
+            setattr(module, name, PaddedKernel(kernel))
+
+
 PATCHES: dict[str, tuple[Callable[[Any], None], ...]] = {
     "triton.runtime.cache": (_triton_cache,),
     "torch": (_torch,),
     "torch.utils.cpp_extension": (_cpp_extension,),
     "torchvision.extension": (_torchvision,),
+    "sglang.srt.mem_cache.paged_allocator": (_allocation_kernels,),
+    "sglang.srt.mem_cache.allocator": (_allocation_kernels,),
+    "sglang.srt.mem_cache.triton_ops.allocator": (_allocation_kernels,),
+    "sglang.kernels.ops.memory.allocator": (_allocation_kernels,),
 }
 
 

@@ -73,6 +73,11 @@ EXTENSIONS: tuple[Extension, ...] = (
     Extension("hf3fs_utils", ">=0.4.10", "client of a file system; some wheels lack the source"),
 )
 
+_PAST_THE_END = (
+    "its allocation kernels read past the list of free pages, which Triton's interpreter does in "
+    "this process' memory: at address 0 where no page is free"
+)
+
 PATCHES: tuple[Patch, ...] = (
     Patch(
         "triton.runtime.cache",
@@ -90,6 +95,10 @@ PATCHES: tuple[Patch, ...] = (
         ">=0.4.6",
         "the wheel's C extension wants CUDA libraries; its three operator schemas must exist",
     ),
+    Patch("sglang.srt.mem_cache.paged_allocator", "<0.4.8", _PAST_THE_END),
+    Patch("sglang.srt.mem_cache.allocator", ">=0.4.8,<0.5.13", _PAST_THE_END),
+    Patch("sglang.srt.mem_cache.triton_ops.allocator", ">=0.5.13,<0.5.16", _PAST_THE_END),
+    Patch("sglang.kernels.ops.memory.allocator", ">=0.5.16", _PAST_THE_END),
 )
 
 REASONS = {stand_in.package: stand_in.reason for stand_in in STAND_INS}

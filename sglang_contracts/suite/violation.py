@@ -59,7 +59,8 @@ class SubjectError(Exception):
     def why(self) -> str:
         """What was raised and where, in a line: the same for every check that it fails."""
         text = said(self.cause).partition("\n")[0]
-        return f"{type(self.cause).__name__}: {text}{place_of(self.cause)}"
+        told = f"{type(self.cause).__name__}: {text}" if text else type(self.cause).__name__
+        return told + place_of(self.cause)
 
     def __str__(self) -> str:
         text = f"{self.doing} raised {type(self.cause).__name__}: {said(self.cause)}"

@@ -54,3 +54,14 @@ def test_forward_modes_are_found_by_name(builder):
     assert builder.mode("extend").is_extend()
     assert builder.mode("decode").is_decode()
     assert builder.mode("idle").is_idle()
+
+
+@pytest.mark.parametrize("taken", [3, 4])
+def test_an_allocator_of_sglang_itself_whose_pool_is_full_gives_none(builder, taken):
+    geometry = Geometry(size=64, page_size=16)
+    allocator = builder.allocator(geometry, builder.mha_pool(geometry))
+    assert allocator.alloc(taken * 16) is not None
+    assert builder.alloc_extend(allocator, [0], [2 * 16], [-1]) is None
+    assert allocator.available_size() == (4 - taken) * 16
+    if taken == 4:
+        assert builder.alloc_decode(allocator, [17], [16]) is None

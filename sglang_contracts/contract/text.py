@@ -57,7 +57,7 @@ class TomlText:
         self._locator: Locator | None = None
         try:
             self.raw: dict[str, object] = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # or a number of thousands of digits
             raise _broken(text, file, error) from None
 
     def line(self, path: KeyPath) -> int:

@@ -238,7 +238,7 @@ def _project(root: Path) -> tuple[str, str]:
         import tomli as tomllib
     try:
         project = tomllib.loads(text).get("project", {})
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # no TOML, or a number of thousands of digits
         return "", ""  # settings.py says what is wrong with it
     if not isinstance(project, dict):
         return "", ""

@@ -145,7 +145,7 @@ def parse_settings(text: str, file: str, rules: Collection[str] = ()) -> Setting
     """
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, or a number of thousands of digits
         raise ContractsError(
             f"{file}: not valid TOML: {error or 'nested too deeply'}",
             "the settings are not used before this is mended",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -90,6 +91,26 @@ def by_keyword(file: File) -> list[Given]:
     return found
 
 
+class _FlagTable:
+    """The flags of one release, and those of the server by how they begin."""
+
+    def __init__(self, surface: Surface) -> None:
+        self.flags = surface.flags()
+        self._server = {
+            name: flag.dest or flag.names[0] for name, flag in surface.server_flags().items()
+        }
+        self._names = sorted(self._server)
+
+    def longer(self, beginning: str) -> set[str]:
+        """What the server's flags that begin so set; two at most, which is ambiguous already."""
+        found: set[str] = set()
+        for index in range(bisect.bisect_left(self._names, beginning), len(self._names)):
+            if not self._names[index].startswith(beginning) or len(found) > 1:
+                break
+            found.add(self._server[self._names[index]])
+        return found
+
+
 class Launches:
     """Findings on launch commands, release by release."""
 
@@ -98,24 +119,22 @@ class Launches:
         self.replacements = replacements
         self.releases = catalog.releases
         self._states: dict[tuple[str, str, str | None], list[tuple[Status, str]]] = {}
+        self._tables: list[_FlagTable] = []
 
-    def state(self, surface: Surface, name: str, value: str | None) -> tuple[Status, str]:
-        """Whether a release knows a flag (and takes its value) or a variable."""
+    def state(self, index: int, name: str, value: str | None) -> tuple[Status, str]:
+        """Whether a release (by index) knows a flag (and takes its value) or a variable."""
         if not name.startswith("--"):
+            surface = self.catalog.surface(self.releases[index])
             known = name in surface.environment() or _renamed(surface, name)
             return (Status.OK, "") if known else (Status.BROKEN, "environment")
-        flags = surface.flags()
-        flag = flags.get(name)
+        table = self._table(index)
+        flag = table.flags.get(name)
         if flag is None:
-            server = surface.server_flags()
-            longer = {
-                each.dest or each.names[0] for full, each in server.items() if full.startswith(name)
-            }
-            if len(longer) == 1:
+            if len(table.longer(name)) == 1:
                 return Status.UNKNOWN, ""  # argparse takes an unambiguous beginning
             return Status.BROKEN, "flag"
         if value is not None and value and not value.startswith(("$", "{", "<")):
-            choices = surface.flag_choices(name)
+            choices = self.catalog.surface(self.releases[index]).flag_choices(name)
             if choices and value not in choices and not flag.nargs:
                 return Status.BROKEN, "value"
         return Status.OK, ""
@@ -126,9 +145,15 @@ class Launches:
         held = self._states.get(key)
         if held is None:
             held = self._states[key] = [
-                self.state(self.catalog.surface(release), name, value) for release in self.releases
+                self.state(index, name, value) for index in range(len(self.releases))
             ]
         return held
+
+    def _table(self, index: int) -> _FlagTable:
+        """The flags of a release, put together once for all launch words."""
+        if not self._tables:
+            self._tables = [_FlagTable(self.catalog.surface(each)) for each in self.releases]
+        return self._tables[index]
 
     def known(self, name: str) -> bool:
         """Whether any recorded release has such a flag or variable."""

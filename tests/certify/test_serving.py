@@ -1,5 +1,6 @@
 """Level 5 in a certificate."""
 
+import contextlib
 import json
 
 import msgspec
@@ -62,3 +63,27 @@ def test_a_plot_that_somebody_wrote_by_hand_is_left_out(certificate):
     text = page.render(msgspec.structs.replace(certificate, serving=said))
     assert "<svg" not in text
     assert "<b>" not in text
+
+
+def test_level_5_is_asked_of_a_server_that_is_started_for_it(monkeypatch, tmp_path):
+    """Which checks there are, and what they say, is told elsewhere: here, that they are asked."""
+    from sglang_contracts.serving.client import Client
+    from sglang_contracts.serving.session import Session
+
+    @contextlib.contextmanager
+    def opened(subject, folder):
+        session = Session(Client("http://127.0.0.1:9"))
+        session._info = {"version": "0.5.23"}
+        yield session
+
+    asked, told = [], []
+    holds = registry.Check("soak.flat", "memory stays flat", asked.append)
+    monkeypatch.setattr("sglang_contracts.serving.plugin.opened", opened)
+    monkeypatch.setattr(registry, "checks", lambda: (holds,))
+    monkeypatch.setattr(Session, "alive", lambda self: True)
+    order = running.Order("p", "installed", level=5, profile="quick")
+    telling = running._Telling(lambda done, planned, result: told.append(result.id), 1)
+    found = running._serve(order, None, tmp_path, telling)
+    assert found.verdict == "passed"
+    assert told == ["soak.flat"]
+    assert asked[0].extent.context == 4096

@@ -20,9 +20,6 @@ from sglang_contracts.suite.session import load_plugin
 
 PLUGIN = "sglang-kunlun-reference"
 MUTANTS = Path(__file__).with_name("serving_mutants")
-RELEASES = ("0.5.13", "0.5.16", "0.5.23")
-"""The lines that serve: each side of the large changes from where plugins have hooks for it."""
-
 EXTENT = dataclasses.replace(QUICK, repeats=2, prompts=(32, 512), soak=4.0)
 SHORT = dataclasses.replace(EXTENT, concurrent=(12,), repeats=1, decode=640)
 

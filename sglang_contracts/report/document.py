@@ -9,7 +9,13 @@ from sglang_contracts import __version__
 from sglang_contracts.report.merge import order
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.words import message
-from sglang_contracts.verify.findings.finding import Finding, Location, Note, Report
+from sglang_contracts.verify.findings.finding import (
+    Finding,
+    Location,
+    Note,
+    ReleaseReport,
+    Report,
+)
 
 SCHEMA = 1
 """Raised only when a reader of the old form could be misled; new keys do not raise it."""
@@ -51,6 +57,22 @@ def finding_document(finding: Finding) -> dict[str, Any]:
     return document
 
 
+def unresolved_document(entry: ReleaseReport) -> dict[str, Any]:
+    """What a release leaves open; nothing where all was resolved."""
+    if not entry.unresolved:
+        return {}
+    return {
+        "unresolved": [
+            {
+                "reason": each.reason,
+                "symbol": each.symbol,
+                "location": location_document(each.location),
+            }
+            for each in entry.unresolved
+        ]
+    }
+
+
 def note_document(note: Note) -> dict[str, Any]:
     """Something about the run."""
     document: dict[str, Any] = {"text": note.text, "fails": note.fails}
@@ -81,6 +103,7 @@ def frame(report: Report) -> dict[str, Any]:
             "release": entry.release,
             "verdict": entry.verdict.value,
             "findings": [finding_document(f) for f in sorted(entry.findings, key=order)],
+            **unresolved_document(entry),
         }
         for entry in report.releases
     ]

@@ -53,7 +53,11 @@ _DEFS: dict[str, Any] = {
             "release": _TEXT,
             "verdict": {"enum": ["compatible", "broken", "unknown"]},
             "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
-        }
+        },
+        unresolved={"type": "array", "items": {"$ref": "#/$defs/unresolved"}},
+    ),
+    "unresolved": _record(
+        {"reason": _TEXT, "symbol": _TEXT}, location={"$ref": "#/$defs/location"}
     ),
     "note": _record(
         {"text": _TEXT, "fails": {"type": "boolean"}},

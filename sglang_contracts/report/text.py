@@ -17,6 +17,7 @@ from sglang_contracts.report.style import (
 )
 from sglang_contracts.report.words import evidence, fix, printable, since, what
 from sglang_contracts.verify.findings.finding import Report, Severity, Verdict
+from sglang_contracts.verify.rules.unresolved import REASONS
 
 _OWN_PAGE = frozenset(
     {"bump", "diff", "explain", "matrix", "record", "releases", "upgrade", "uses", "verify"}
@@ -24,6 +25,9 @@ _OWN_PAGE = frozenset(
 """Commands whose text is a page of their own: ``report/pages/<command>.py``."""
 
 _INDENT = " " * 9
+
+_OPEN_ENDS = 8
+"""Things of which nothing can be said that a text report lists."""
 
 
 def render(report: Report, options: Options) -> str:
@@ -129,6 +133,26 @@ def verdict_lines(report: Report, options: Options) -> list[str]:
             first, *rest = wrapped(spans(having, among) + number, options.width, indent)
             label = paint(verdict.value, *VERDICT_STYLE[verdict])
             lines += [label + " " * (12 - len(verdict.value)) + first[12:], *rest]
+            if verdict is Verdict.UNKNOWN:
+                lines += unresolved_lines(report, options)
+    return lines
+
+
+def unresolved_lines(report: Report, options: Options) -> list[str]:
+    """Why verdicts are unknown: each thing that could not be resolved, with its place."""
+    open_ends = dict.fromkeys(
+        each
+        for entry in report.releases
+        if entry.verdict is Verdict.UNKNOWN
+        for each in entry.unresolved
+    )
+    lines: list[str] = []
+    for each in list(open_ends)[:_OPEN_ENDS]:
+        place = f"{each.location.file}:{each.location.line}"
+        said = f"{each.symbol} {REASONS.get(each.reason, each.reason)} ({place})"
+        lines += wrapped(printable(said), options.width, " " * 12)
+    if len(open_ends) > _OPEN_ENDS:
+        lines.append(" " * 12 + f"and {len(open_ends) - _OPEN_ENDS} more (--format json has all)")
     return lines
 
 

@@ -211,6 +211,10 @@ class File(msgspec.Struct, array_like=True):
     chains: list[Chain] = []
     foreign: bool = False
     """Imports another serving framework and nothing of SGLang's."""
+    computed: list[tuple[int, int]] = []
+    """(node, line) of what attributes are assigned to under names that are computed."""
+    searches: bool = False
+    """Looks modules of SGLang's up by names that are computed."""
     problem: str = ""
     """Why it was skipped, or read only in part."""
     problem_line: int = 0

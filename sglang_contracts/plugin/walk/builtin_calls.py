@@ -164,6 +164,8 @@ def of_setattr(walk: Walk, node: ast.Call) -> int | None:
     value = walk.expr(node.args[2])
     handed.named_by_parameter(walk, node.args[1], base, UseKind.WRITE, value)
     for name in string_constants.texts(walk, node.args[1]):
+        if name == "*" and not walk.quiet and not isinstance(held, (Self, LocalClass)):
+            walk.file.computed.append((base, node.lineno))
         if name == "*" or not base:
             continue
         walk.mention(name)

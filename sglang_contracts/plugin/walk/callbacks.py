@@ -131,6 +131,8 @@ def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:
     with walk.silently():
         for arg in node.args:
             walk.expr(arg)
+    if "*" in texts:
+        walk.file.searches = True
     found = []
     for text in texts:
         if DOTTED.match(text) or text == "sglang":

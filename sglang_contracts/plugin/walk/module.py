@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Param
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Import, Literal, NamesOf, Param
 from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.plugin.walk import definitions, import_candidates
 from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
@@ -49,6 +49,7 @@ def walk_module(
     import_candidates.mark_alternatives(file, everything, walk.groups)
     file.nodes = walk.nodes.table
     file.names = module_names
+    file.searches = _searches(walk)
     mentioned: set[str] = set().union(*walk.mentioned.values())
     file.mentions = {index: sorted(names) for index, names in walk.mentioned.items()}
     file.mentions[-1] = sorted(mentioned)
@@ -88,3 +89,23 @@ def given(walk: Walk, call: OwnCall, node: int) -> int:
         return form.positional[position]
     parameter = walk.file.functions[call.function].parameters[position]
     return form.keywords.get(parameter.name, UNKNOWN)
+
+
+def _searches(walk: Walk) -> bool:
+    """Whether a module finds parts of SGLang by names that are computed.
+
+    It imports modules so, goes over ``sys.modules`` or over the names of one of SGLang's modules,
+    and SGLang is named in it at all.
+    """
+    nodes = walk.nodes.table
+    named = any(text.startswith("sglang") for text in walk.strings)
+    imported = any(
+        type(node) is Import and node.module.partition(".")[0] == "sglang" for node in nodes
+    )
+    if not named and not imported:
+        return False
+    return walk.file.searches or any(
+        (type(node) is NamesOf and type(nodes[node.base]) is Import)
+        or node == Literal("sys.modules")
+        for node in nodes
+    )

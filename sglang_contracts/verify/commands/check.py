@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import glob
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.plugin.ir.nodes import Import
+from sglang_contracts.plugin.ir.nodes import Dotted, Import
 from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.plugin.plugin import Opened, Plugin, open_plugin
 from sglang_contracts.verify.answers.lens import Lens
@@ -24,6 +25,7 @@ from sglang_contracts.verify.findings.finding import (
     ReleaseReport,
     Report,
     Severity,
+    Unresolved,
     Verdict,
 )
 from sglang_contracts.verify.findings.merge import merge
@@ -31,10 +33,11 @@ from sglang_contracts.verify.rules.case import Judging
 from sglang_contracts.verify.rules.clause_candidates import clauses_of
 from sglang_contracts.verify.rules.detectors import Detectors
 from sglang_contracts.verify.rules.history import Timeline
-from sglang_contracts.verify.rules.judge import findings_at
+from sglang_contracts.verify.rules.judge import findings_at, unresolved_at
 from sglang_contracts.verify.rules.launch_word_gone import Given, Launches, by_keyword
 from sglang_contracts.verify.rules.registry import MERGES_WITH, RULES
 from sglang_contracts.verify.rules.switch_default_flipped import Defaults
+from sglang_contracts.verify.rules.unresolved import in_any_release
 from sglang_contracts.verify.suggest.call_forms import said_by
 from sglang_contracts.verify.suggest.replacements import Replacements
 from sglang_contracts.verify.values.evaluator import Evaluator
@@ -136,19 +139,68 @@ class Analysis:
         """The report of a command."""
         return Report(
             command,
-            tuple(
-                _release(release, self.at(release), self._known and self._loads(release))
-                for release in releases
-            ),
+            tuple(self._release(release) for release in releases),
             PluginInfo(self.plugin.name, self.plugin.version, self.plugin.path),
             (*self.notes(), *_unloaded_note([r for r in releases if not self._loads(r)])),
             {"files": len(self.plugin.files), "uses": self.plugin.uses, **facts},
         )
 
+    def _release(self, release: str) -> ReleaseReport:
+        """Findings and verdict of one release, and what it leaves open."""
+        index = self.releases.index(self.catalog.known(release))
+        findings = tuple(self._apart(each) for each in self.at(release))
+        open_ends = (*in_any_release(self.plugin.files), *unresolved_at(self.judging, index))
+        unresolved = tuple(dict.fromkeys(each for each in open_ends if not self._is_test(each)))
+        takes = self._takes or bool(findings)  # by the names that its objects go by
+        known = self._known and self._loads(release) and not unresolved and takes
+        made = _release(release, findings, known)
+        return msgspec.structs.replace(made, unresolved=unresolved)
+
+    @functools.cached_property
+    def _takes(self) -> bool:
+        """Whether the plugin takes anything from SGLang: else no verdict says anything."""
+        launched = (UseKind.FLAG, UseKind.ENVIRONMENT)
+        return any(
+            any(isinstance(node, (Import, Dotted)) for node in file.nodes)
+            or any(use.kind in launched for use in file.uses)
+            for file in self.plugin.files
+        )
+
+    @functools.cached_property
+    def _tests(self) -> frozenset[str]:
+        """Files of the plugin's own tests; none where it has nothing else."""
+        paths = {file.path for file in self.plugin.files}
+        tests = frozenset(path for path in paths if is_test_file(path))
+        return tests if tests < paths else frozenset()
+
+    def _is_test(self, open_end: Unresolved) -> bool:
+        return open_end.location.file in self._tests
+
+    def _apart(self, finding: Finding) -> Finding:
+        """A finding in the plugin's tests alone is a note: it decides no verdict."""
+        places = finding.locations
+        if places and all(each.file in self._tests for each in places):
+            return msgspec.structs.replace(finding, severity=Severity.NOTE)
+        return finding
+
     def notes(self) -> tuple[Note, ...]:
         """Files that were skipped, or read in part."""
         alone = len(self.plugin.files) == 1
-        return tuple(_skipped(file, alone) for file in self.plugin.files if file.problem)
+        skipped = tuple(_skipped(file, alone) for file in self.plugin.files if file.problem)
+        if self._takes or skipped:
+            return skipped
+        return (Note("nothing is taken from SGLang here, so that no release says anything of it"),)
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file belongs to the plugin's tests, by the names that pytest looks for."""
+    *folders, name = path.split("/")
+    return (
+        "tests" in folders
+        or "test" in folders
+        or name == "conftest.py"
+        or (name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py")))
+    )
 
 
 def _skipped(file: File, alone: bool) -> Note:

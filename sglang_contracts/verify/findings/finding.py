@@ -86,6 +86,15 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """The contract clause it comes from, ``contract-id/clause-id``; empty: from the surface."""
 
 
+class Unresolved(msgspec.Struct, frozen=True, order=True):
+    """Something a plugin relies on of which nothing can be said, so that a verdict is unknown."""
+
+    reason: str
+    """An id of :data:`sglang_contracts.verify.rules.unresolved.REASONS`."""
+    symbol: str
+    location: Location
+
+
 class ReleaseReport(msgspec.Struct, frozen=True):
     """All findings for one release."""
 
@@ -94,6 +103,8 @@ class ReleaseReport(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     known: bool = True
     """Whether all of the plugin was looked at: else it is unknown even without its findings."""
+    unresolved: tuple[Unresolved, ...] = ()
+    """What it relies on and cannot be told; with any it is not known."""
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):

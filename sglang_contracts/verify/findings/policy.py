@@ -146,7 +146,7 @@ class _Run:
             verdict = Verdict.COMPATIBLE if entry.known else Verdict.UNKNOWN
         known = self._known(judged)
         shown = [left for f in judged if (left := self._new(f, entry.release, known)) is not None]
-        return ReleaseReport(entry.release, verdict, tuple(shown), entry.known)
+        return msgspec.structs.replace(entry, verdict=verdict, findings=tuple(shown))
 
     def _judged(self, finding: Finding) -> Finding | None:
         """The finding without what comments and accepted findings take out of it."""

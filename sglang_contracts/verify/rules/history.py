@@ -65,6 +65,8 @@ class Timeline:
         self._force: dict[int, list[bool]] = {}
         self._courses: dict[int, tuple[bytes, bytes]] = {}
         self._entries: list[list[Entry | None]] = [[None] * len(releases) for _ in self.checks]
+        self.ever_unresolved: set[int] = set()
+        """Checks of which nothing can be said in a release that is reported on."""
         self.ever_broken = self._run(range(len(self.checks)), self.wanted)
         """Checks that break in one of the releases that are reported on."""
         if not history:
@@ -92,6 +94,8 @@ class Timeline:
                     of_clauses.add(number)
                 if entry.broken:
                     broken.add(number)
+                elif entry.outcome.what == "unresolved" and entry.reach.runs:
+                    self.ever_unresolved.add(number)
                 dependents.note(number, names)
         for number, entry in current.items():
             self._fill(number, indices[since[number] :], entry)
@@ -120,7 +124,7 @@ class Timeline:
 
     def _entry(self, number: int) -> Entry:
         outcome, reach = self.checker.outcome_of(self.checks[number])
-        if outcome.status is not Status.BROKEN:
+        if outcome.status is not Status.BROKEN and outcome.what != "unresolved":
             return Entry(outcome, _RUNS)
         return Entry(outcome, reach())
 

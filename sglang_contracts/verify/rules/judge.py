@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from sglang_contracts.plugin.ir.records import UseKind
-from sglang_contracts.verify.findings.finding import Finding
-from sglang_contracts.verify.rules import hook_missing, member_gone, version_guard_wrong
+from sglang_contracts.verify.findings.finding import Finding, Unresolved
+from sglang_contracts.verify.rules import (
+    hook_missing,
+    member_gone,
+    never_recorded,
+    version_guard_wrong,
+)
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.registry import FAILURES
 
@@ -24,6 +29,10 @@ def findings_at(judging: Judging, index: int) -> list[Finding]:
         if good is None and check.kind == "clause":
             good = index  # a contract says what changed; names were there all along
         if good is None:
+            case = Case(number, check, entry, index, 0, None, index)
+            never = never_recorded.judge_never_recorded(judging, case)
+            if isinstance(never, Finding):
+                found.append(never)
             continue
         first, last = judging.timeline.span(number, index)
         case = Case(number, check, entry, index, first, last, good)
@@ -62,3 +71,23 @@ def judged(judging: Judging, case: Case) -> Finding | None:
     """What the judge of a failure says."""
     judge = FAILURES[case.entry.outcome.what].judge
     return judge(judging, case) if judge is not None else None
+
+
+def unresolved_at(judging: Judging, index: int) -> list[Unresolved]:
+    """What nothing can be said of in one release (by index), though the plugin relies on it."""
+    timeline = judging.timeline
+    found = []
+    for number in sorted(timeline.ever_unresolved):
+        entry = timeline.entry(number, index)
+        if entry.outcome.what == "unresolved" and entry.reach.runs and not entry.reach.caught:
+            case = Case(number, timeline.checks[number], entry, index, index, None, index)
+            place = judging.location(case)[0]
+            found.append(Unresolved(entry.outcome.detail, entry.outcome.symbol, place))
+    for number in timeline.ever_broken:
+        if timeline.breaks(number, index) and timeline.good(number, index) is None:
+            entry = timeline.entry(number, index)
+            case = Case(number, timeline.checks[number], entry, index, 0, None, index)
+            never = never_recorded.judge_never_recorded(judging, case)
+            if isinstance(never, Unresolved):
+                found.append(never)
+    return list(dict.fromkeys(found))

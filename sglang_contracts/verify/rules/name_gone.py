@@ -12,11 +12,13 @@ from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.rule import ALONE, SAID_BY_ITS_PATCH_OR_OVERRIDE, Edit, Rule
+from sglang_contracts.verify.rules.unresolved import OPEN_MODULE
 
 MODULE_REMOVED = Rule(
     id="module-removed",
     what="module {name} is gone",
     early="module {name} is not there yet",
+    never="no recorded release has the module {name}",
     fix="import {to}",
     page="name_gone.toml",
     severity=Severity.ERROR,
@@ -30,6 +32,7 @@ SYMBOL_REMOVED = Rule(
     id="symbol-removed",
     what="{name} is gone from {module}",
     early="{name} is not in {module} yet",
+    never="no recorded release has {name} in {module}",
     fix="use {to}",
     page="name_gone.toml",
     severity=Severity.ERROR,
@@ -73,8 +76,11 @@ def detect_import(state: Detection, index: int, file: File, use: Use) -> Outcome
     if found is not None and not state.evaluator.members.dangling(module, name):
         return Outcome(Status.OK, found=(found,))
     owner = Symbol(module, "", "module", lens.module(module))
-    if not lens.covers(f"{module}.{name}") or lens.is_open(owner):
+    if not lens.covers(f"{module}.{name}"):
         return UNKNOWN
+    if lens.is_open(owner):
+        symbol = f"{module}:{name}"
+        return Outcome(Status.UNKNOWN, "unresolved", symbol, name=name, detail=OPEN_MODULE)
     return Outcome(Status.BROKEN, "import", f"{module}:{name}", owner=owner, name=name)
 
 

@@ -1,2 +1,0 @@
-import sglang.srt.names as n
-n.never_was

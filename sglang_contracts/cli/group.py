@@ -26,7 +26,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "releases": ("releases", "What is recorded, and what the index has beyond it."),
     "record": ("record", "Record a release, from the index or from a wheel."),
     "bump": ("bump", "Record a new release, verify, diff, and check known plugins."),
-    "new": ("new", "Start a contract or a rule: a stub with a failing test."),
+    "new": (
+        "new",
+        "Start a contract, a rule, a check of the suite or a mutant: a stub with a failing test.",
+    ),
 }
 
 

@@ -39,7 +39,11 @@ def _hook(event, arguments):
         path = os.fsdecode(path)
     if not isinstance(path, str) or path.startswith("<"):
         return
+    absolute = os.path.isabs(path)
     path = os.path.join(os.getcwd(), path)
+    # A folder that is removed is opened relative to another's descriptor, which no event tells.
+    if not absolute and not os.path.lexists(path):
+        return
     if path == _folder or path.startswith(_folder + os.sep):
         os.write(_log, (event + " " + path + "\\n").encode())
 

@@ -164,6 +164,21 @@ def f31(b: Batch):
     if not missing:
         return b.lost
 """,
+    "refused while it is not there": """
+def f(s: Sched):
+    if not hasattr(s, "other"):
+        raise RuntimeError("too old")
+    return s.other
+""",
+    "refused in an attempt": """
+def f(b: Batch):
+    try:
+        if not hasattr(b, "lost"):
+            raise ImportError("too new")
+        return b.lost
+    except ImportError:
+        return b.kept
+""",
 }
 NOT_ASKED: dict[str, tuple[str, list[str]]] = {
     "another truth": (
@@ -287,6 +302,23 @@ def f15(b: Batch, names):
     return b.lost
 """,
         ["error sglang.srt.home:Batch.lost"],
+    ),
+    "insisted on": (
+        """
+def f(b: Batch):
+    assert hasattr(b, "lost"), "too new"
+    return b.kept
+""",
+        ["error sglang.srt.home:Batch.lost"],
+    ),
+    "refused without": (
+        """
+def f(b: Batch):
+    if not hasattr(b, "lost"):
+        raise RuntimeError("too new")
+    return b.kept
+""",
+        ["warning sglang.srt.home:Batch.lost"],
     ),
 }
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
     And,
+    Attr,
+    Has,
     Instance,
     Not,
     Or,
@@ -216,6 +218,10 @@ def insist(walk: Walk, condition: int, where: ast.AST) -> int:
         kind = UseKind.ITEM if positive else UseKind.REGISTER
         walk.use(kind, asked.table, where, name=asked.key, count=1)
         return UNKNOWN
+    if type(asked) is Has and positive:
+        attribute = walk.nodes.add(Attr(asked.base, asked.name))
+        name = "insisted" if isinstance(where, ast.Assert) else "refused"
+        walk.use(UseKind.PROBE, attribute, where, name=name)
     if type(asked) is (And if positive else Or):
         parts = [each for each in asked.conditions if each != UNKNOWN]
         if not positive:

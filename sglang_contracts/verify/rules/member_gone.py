@@ -117,6 +117,8 @@ PATCH_TARGET_MISSING = Rule(
 )
 
 
+_INSISTED = {"insisted": Severity.ERROR, "refused": Severity.WARNING}
+"""Kind of question that code fails by: ``assert hasattr(…)``; a branch that raises."""
 _BUILTIN = frozenset({Builtin, ListValue, DictValue, TupleValue})
 
 
@@ -269,10 +271,20 @@ def judge_probe(judging: Judging, case: Case) -> Finding | None:
     severity = Severity.NOTE
     if use.name == "has" and not other_way(judging, case, file, use):
         severity = Severity.WARNING
+    if use.name in _INSISTED and not attempted(file, use):
+        severity = _INSISTED[use.name]
     made = judge_attribute(judging, case)
     if made is None:
         return None
     return with_changes(made, severity=severity, role="guard")
+
+
+def attempted(file: File, use: Use) -> bool:
+    """Whether a ``try`` stands around a use, whatever it catches."""
+    guard = use.guard
+    while guard and file.guards[guard].kind != "try":
+        guard = file.guards[guard].parent
+    return bool(guard)
 
 
 def other_way(judging: Judging, case: Case, file: File, use: Use) -> bool:

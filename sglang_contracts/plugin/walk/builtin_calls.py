@@ -80,10 +80,24 @@ def of_isinstance(walk: Walk, node: ast.Call) -> int | None:
 
 
 def of_callable(walk: Walk, node: ast.Call) -> int | None:
-    """An answer: whether its argument is there, or true, or all of it is."""
+    """An answer: whether its argument is there, or true; see :func:`of_all`."""
     for arg in node.args:
         walk.expr(arg)
+    if any(isinstance(part, ast.GeneratorExp) for part in ast.walk(node)):
+        return walk.nodes.literal("bool")
     return conditions.condition(walk, node) or walk.nodes.literal("bool")
+
+
+def of_all(walk: Walk, node: ast.Call) -> int | None:
+    """An answer, where the elements are plainly there; each call in them would be walked twice."""
+    for arg in node.args:
+        walk.expr(arg)
+    match node.args:
+        case [ast.GeneratorExp(generators=[only])] if not any(
+            isinstance(part, (ast.Call, ast.GeneratorExp)) for part in ast.walk(only.iter)
+        ):
+            return conditions.condition(walk, node) or walk.nodes.literal("bool")
+    return walk.nodes.literal("bool")
 
 
 def of_hasattr(walk: Walk, node: ast.Call) -> int | None:
@@ -304,8 +318,8 @@ BUILTIN_CALLS: dict[str, Callable[[Walk, ast.Call], int | None]] = {
     "issubclass": of_isinstance,
     "callable": of_callable,
     "bool": of_callable,
-    "all": of_callable,
-    "any": of_callable,
+    "all": of_all,
+    "any": of_all,
     "hasattr": of_hasattr,
     "getattr": of_getattr,
     "setattr": of_setattr,

@@ -152,6 +152,7 @@ def _condition(walk: Walk, test: ast.expr) -> int:
 
 def for_each(walk: Walk, quantifier: str, element: ast.expr, loop: ast.comprehension) -> int:
     """``all(hasattr(x, name) for name in ("a", "b"))``."""
+    elements = walk.expr(loop.iter)  # as it was worked out before: names may move from here on
     outer, state = walk.scope, walk.state
     walk.scope = Scope(outer, outer.function, outer.owner)
     walk.moved()
@@ -162,7 +163,7 @@ def for_each(walk: Walk, quantifier: str, element: ast.expr, loop: ast.comprehen
             if isinstance(loop.target, ast.Name):  # what a base has the class has
                 walk.bind(loop.target.id, walk.expr(classes.value))
         else:
-            loop_targets.loop_over(walk, loop.target, loop.iter, walk.expr(loop.iter))
+            loop_targets.loop_over(walk, loop.target, loop.iter, elements)
         found = _condition(walk, element)
     finally:
         walk.scope, walk.state = outer, state
@@ -177,10 +178,12 @@ def for_each(walk: Walk, quantifier: str, element: ast.expr, loop: ast.comprehen
 
 def remains(walk: Walk, node: ast.ListComp | ast.SetComp) -> int:
     """``[name for name in NAMES if not hasattr(x, name)]``: whether there is one."""
-    match node.generators:
-        case [ast.comprehension(ifs=[test]) as only]:
-            return for_each(walk, "any", test, only)
-    return UNKNOWN
+    if id(node) not in walk.remaining:
+        walk.remaining[id(node)] = UNKNOWN  # where it is asked for within itself
+        match node.generators:
+            case [ast.comprehension(ifs=[test]) as only]:
+                walk.remaining[id(node)] = for_each(walk, "any", test, only)
+    return walk.remaining[id(node)]
 
 
 def decided(walk: Walk, node: int, depth: int = 0) -> bool:

@@ -120,6 +120,8 @@ class Walk:
         self.forms: dict[tuple[object, ...], int] = {}
         self.lambdas: dict[int, int] = {}
         self.groups: dict[tuple[int, int], int] = {}
+        self.remaining: dict[int, int] = {}
+        """Comprehensions (by identity) → the condition that they have an element."""
         self.tried: dict[tuple[Scope, str], Use] = {}
         """(scope, name) → the first import in an attempt that binds it."""
         self.docs: set[int] = set()

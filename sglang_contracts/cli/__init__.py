@@ -85,6 +85,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CANNOT_RUN
     except OSError as error:
         _complain(*_system(error))
+        try:
+            sys.stdout.flush()
+        except OSError:  # what is still held would be tried again at exit, which is then 120
+            _silence(sys.stdout)
         return CANNOT_RUN
     except Exception as error:
         if os.environ.get(DEBUG) == "1":

@@ -21,11 +21,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sglang_contracts.verify.finding import Severity
-from sglang_contracts.verify.uses import Analysis
-
 from sglang_contracts.surface import Catalog, Surface, Symbol, load_catalog
 from sglang_contracts.surface.model import Class, Function, Kind, ParameterKind, Role
+from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.findings.finding import Severity
 
 
 class Incident(NamedTuple):

@@ -162,7 +162,9 @@ def results(*outcomes):
 
 def test_a_level_is_reached_when_all_below_are():
     assert reached(results((0, "pass"), (1, "skip"), (1, "pass"), (2, "pass")), 2) == 2
-    assert reached(results((0, "pass"), (1, "skip"), (2, "pass")), 2) == 0
+    assert reached(results((0, "pass"), (1, "skip"), (2, "pass")), 2) == 2
+    assert reached(results((0, "skip"), (1, "pass"), (2, "skip")), 2) == 1
+    assert reached(results((0, "skip"), (1, "skip")), 1) == -1
     assert reached(results((0, "pass"), (1, "fail"), (2, "pass")), 2) == 0
     assert reached(results((0, "fail")), 4) == -1
     assert reached(results((0, "expected")), 4) == -1

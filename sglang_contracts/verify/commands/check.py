@@ -149,12 +149,17 @@ class Analysis:
         """Findings and verdict of one release, and what it leaves open."""
         index = self.releases.index(self.catalog.known(release))
         findings = tuple(self._apart(each) for each in self.at(release))
-        open_ends = (*in_any_release(self.plugin.files), *unresolved_at(self.judging, index))
+        open_ends = (*self._always_open, *unresolved_at(self.judging, index))
         unresolved = tuple(dict.fromkeys(each for each in open_ends if not self._is_test(each)))
         takes = self._takes or bool(findings)  # by the names that its objects go by
         known = self._known and self._loads(release) and not unresolved and takes
         made = _release(release, findings, known)
         return msgspec.structs.replace(made, unresolved=unresolved)
+
+    @functools.cached_property
+    def _always_open(self) -> tuple[Unresolved, ...]:
+        """What cannot be told of whatever release."""
+        return in_any_release(self.plugin.files)
 
     @functools.cached_property
     def _takes(self) -> bool:

@@ -72,6 +72,12 @@ class Judging:
         self.groups = alternatives_by_group(timeline)
         """(file, group) → numbers of the checks of which one is enough."""
         self.agrees: dict[tuple[int, int], bool] = {}
+        self.never_there: dict[int, bool] = {}
+        """Check → whether it breaks in every recorded release."""
+        self.registered = frozenset(
+            use.name for file in self.files for use in file.uses if use.kind is UseKind.REGISTER
+        )
+        """Keys that the plugin puts into tables: modules into ``sys.modules``, too."""
         self.required: dict[tuple[str, str, int | None], bool] = {}
         self.courses: dict[tuple[int, str], tuple[bytes, bytes]] = {}
         self.coverage: dict[tuple[int, int], tuple[bool | None, ...] | None] = {}

@@ -27,8 +27,7 @@ def judge_never_recorded(judging: Judging, case: Case) -> Finding | Unresolved |
     outcome = case.entry.outcome
     if outcome.named or file.foreign or use.kind is UseKind.PROBE:
         return None
-    history = judging.timeline.history(case.number)
-    if any(each.outcome.status is not Status.BROKEN for each in history):
+    if not _breaks_everywhere(judging, case.number):
         return None
     made: Finding | None = None
     if outcome.what in ("module", "import"):
@@ -46,13 +45,19 @@ def judge_never_recorded(judging: Judging, case: Case) -> Finding | Unresolved |
     return None if made is None else with_changes(made, first_broken=None, last_ok=None, detail="")
 
 
+def _breaks_everywhere(judging: Judging, number: int) -> bool:
+    """Whether a check breaks in every recorded release, guarded or not."""
+    held = judging.never_there.get(number)
+    if held is None:
+        history = judging.timeline.history(number)
+        held = all(each.outcome.status is Status.BROKEN for each in history)
+        judging.never_there[number] = held
+    return held
+
+
 def _is_installed(judging: Judging, case: Case) -> bool:
     """Whether the plugin puts a module of that name into ``sys.modules`` itself."""
     file, use = judging.use(case)
     node = file.nodes[use.node]
     module = node.module if type(node) is Import else node.text if type(node) is Dotted else ""
-    return any(
-        other.kind is UseKind.REGISTER and other.name == module
-        for each in judging.files
-        for other in each.uses
-    )
+    return module in judging.registered

@@ -74,7 +74,7 @@ def test_a_plugin_that_writes_its_own_results_shows_nothing(
     assert "required: it must have passed: its verdict is unknown" in again.stdout
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def elsewhere(certify, site, tmp_path_factory):
     """A certificate of a plugin whose backend stands in another distribution."""
     path = site / "acme_sglang" / "attention.py"

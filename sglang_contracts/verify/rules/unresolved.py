@@ -23,15 +23,12 @@ NEVER_A_MEMBER = "never-a-member"
 """No recorded release has the attribute, which the object may be given while the plugin runs."""
 OPEN_MODULE = "open-module"
 """No recorded release has the name, and its module makes names while it runs."""
-NEWER_RELEASE = "newer-release"
-"""No recorded release has the name, and the plugin is for none of the recorded ones."""
 
 REASONS = {
     NOT_RECORDED: "is in a part of SGLang that is not recorded",
     COMPUTED_PATCH: "is patched under a name that is computed while the plugin runs",
     NEVER_A_MEMBER: "is in no recorded release, and may be set while the plugin runs",
     OPEN_MODULE: "is in no recorded release, and its module makes names while it runs",
-    NEWER_RELEASE: "is in no recorded release, and the plugin is for a newer one",
 }
 """Reason → what a report says of the symbol."""
 

@@ -20,7 +20,7 @@ CERTIFIER = Path(__file__).with_name("certifier.py")
 PROFILE = os.environ.get("SGLANG_CONTRACTS_PROFILE", "quick")
 RELEASES = [r for r in load_catalog().releases if Version(r) >= Version("0.5.3")]
 ABSENT = ("no platform plugins", "no plugins", "loads no general plugins", "claims SGLang")
-ABSENT += ("reads nothing off", "does not", "has no")
+ABSENT += ("reads nothing off", "does not", "has no", "asks no")
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "matrix": ("matrix", "Every recorded release against a plugin, and the compatible range."),
     "uses": ("uses", "List what a plugin relies on, grouped by upstream module."),
     "upgrade": ("upgrade", "The dossier for moving a plugin from one release to another."),
+    "can-upgrade": ("can_upgrade", "Whether a plugin can move to a release, in one line."),
     "launch-check": ("launch_check", "Check a launch command's flags against a release."),
     "verify": ("verify", "Hold every contract against every recorded release."),
     "diff": ("diff", "What changed between two releases, for the contracts or a plugin."),

@@ -14,14 +14,16 @@ from sglang_contracts.report.words import evidence, fix, no_range, since, what
 from sglang_contracts.verify.findings.finding import Report, Severity, Verdict
 
 _MARKS = {Verdict.BROKEN: "❌", Verdict.UNKNOWN: "❔", Verdict.COMPATIBLE: "✅"}
-_OWN_PAGE = frozenset({"bump", "diff", "explain", "record", "releases", "uses"})
+_OWN_PAGE = frozenset({"bump", "can-upgrade", "diff", "explain", "record", "releases", "uses"})
 """Commands whose page renders its own Markdown; the others are made of findings."""
 
 
 def render(report: Report, options: Options) -> str:
     """The report as Markdown."""
     if report.command in _OWN_PAGE:
-        module = importlib.import_module(f"sglang_contracts.report.pages.{report.command}")
+        module = importlib.import_module(
+            f"sglang_contracts.report.pages.{report.command.replace('-', '_')}"
+        )
         page: str = module.markdown(report, options)
         return page
     items = merged(report)

@@ -107,7 +107,19 @@ FACTS: dict[str, dict[str, Any]] = {
         "ranges": _TEXTS,
         "requirement": _OR_NULL,
     },
-    "uses": {"release": _TEXT, "files": _NUMBER, "uses": {"type": "array", "items": _USE}},
+    "uses": {
+        "release": _TEXT,
+        "files": _NUMBER,
+        "digest": _TEXT,
+        "uses": {"type": "array", "items": _USE},
+    },
+    "can-upgrade": {
+        "answer": {"enum": ["yes", "no", "unknown"]},
+        "from": _OR_NULL,
+        "to": _TEXT,
+        "used": _NUMBER,
+        "changed": _TEXTS,
+    },
     "upgrade": {
         "from": _TEXT,
         "to": _TEXT,

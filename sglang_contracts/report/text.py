@@ -15,12 +15,22 @@ from sglang_contracts.report.style import (
     plural,
     wrapped,
 )
-from sglang_contracts.report.words import evidence, fix, printable, since, what
+from sglang_contracts.report.words import evidence, fix, open_end, printable, since, what
 from sglang_contracts.verify.findings.finding import Report, Severity, Verdict
-from sglang_contracts.verify.rules.unresolved import REASONS
 
 _OWN_PAGE = frozenset(
-    {"bump", "diff", "explain", "matrix", "record", "releases", "upgrade", "uses", "verify"}
+    {
+        "bump",
+        "can-upgrade",
+        "diff",
+        "explain",
+        "matrix",
+        "record",
+        "releases",
+        "upgrade",
+        "uses",
+        "verify",
+    }
 )
 """Commands whose text is a page of their own: ``report/pages/<command>.py``."""
 
@@ -33,7 +43,9 @@ _OPEN_ENDS = 8
 def render(report: Report, options: Options) -> str:
     """The report as text."""
     if report.command in _OWN_PAGE:
-        module = importlib.import_module(f"sglang_contracts.report.pages.{report.command}")
+        module = importlib.import_module(
+            f"sglang_contracts.report.pages.{report.command.replace('-', '_')}"
+        )
         page: str = module.text(report, options)
         return page
     items = merged(report)
@@ -148,9 +160,7 @@ def unresolved_lines(report: Report, options: Options) -> list[str]:
     )
     lines: list[str] = []
     for each in list(open_ends)[:_OPEN_ENDS]:
-        place = f"{each.location.file}:{each.location.line}"
-        said = f"{each.symbol} {REASONS.get(each.reason, each.reason)} ({place})"
-        lines += wrapped(printable(said), options.width, " " * 12)
+        lines += wrapped(open_end(each), options.width, " " * 12)
     if len(open_ends) > _OPEN_ENDS:
         lines.append(" " * 12 + f"and {len(open_ends) - _OPEN_ENDS} more (--format json has all)")
     return lines

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from sglang_contracts.verify.findings.finding import Finding, Report, Verdict
+from sglang_contracts.verify.findings.finding import Finding, Report, Unresolved, Verdict
 from sglang_contracts.verify.rules.clause_rules import CLAUSE_RULES
 from sglang_contracts.verify.rules.rule import Rule
+from sglang_contracts.verify.rules.unresolved import REASONS
 
 _GENERIC = "{rule}: {name}"
 """What is said of a rule that is in no record."""
@@ -175,3 +176,9 @@ def message(finding: Finding) -> str:
     if finding.by_name:
         parts += "; rests on the object's name alone"
     return parts
+
+
+def open_end(each: Unresolved) -> str:
+    """What could not be resolved, why, and where."""
+    place = f"{each.location.file}:{each.location.line}"
+    return printable(f"{each.symbol} {REASONS.get(each.reason, each.reason)} ({place})")

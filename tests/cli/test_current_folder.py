@@ -137,6 +137,7 @@ STATIC = {
     "check for GitHub": ("check", ".", "--release", "0.5.23", "--format", "github"),
     "matrix": ("matrix", ".", "--releases", ">=0.5.23"),
     "uses": ("uses", "."),
+    "can-upgrade": ("can-upgrade", ".", "0.5.23", "--from", "0.5.22"),
     "upgrade": ("upgrade", ".", "--from", "0.5.22", "--to", "0.5.23"),
     "diff": ("diff", "0.5.22", "0.5.23", "--for", "."),
     "launch-check": ("launch-check", "--", "sglang", "serve", "--model-path", "m"),

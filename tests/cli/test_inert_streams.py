@@ -30,6 +30,7 @@ COMMANDS = {
     "record": ("record", "{folder}/{name}.whl"),
     "verify": ("verify", "--contract", "{name}"),
     "diff": ("diff", "{name}", "0.5.16"),
+    "can-upgrade": ("can-upgrade", ".", "{name}"),
     "launch-check": ("launch-check", "--release", "0.5.16", "--", "sglang", "serve", "--{name}"),
     "certify": ("certify", "{name}", "--sglang", "fake:{name}"),
     "a certificate": ("certify", "--verify", "{folder}/{name}"),

@@ -10,6 +10,7 @@ from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.verify.answers.outcome import Outcome, Status
 from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.commands.used_surface import digest, used_forms
 from sglang_contracts.verify.findings.finding import Location, PluginInfo, Report
 
 if TYPE_CHECKING:
@@ -59,6 +60,12 @@ def uses_of(
     return inventory(analysis, known)
 
 
+def uses_in(report: Report) -> list[dict[str, Any]]:
+    """``facts["uses"]`` of an :func:`inventory`."""
+    uses = report.facts["uses"]
+    return uses if isinstance(uses, list) else []
+
+
 class _Used(NamedTuple):
     """One symbol at one place."""
 
@@ -97,7 +104,12 @@ def inventory(analysis: Analysis, release: str) -> Report:
         "uses",
         plugin=PluginInfo(plugin.name, plugin.version, plugin.path),
         notes=analysis.notes(),
-        facts={"release": release, "files": len(plugin.files), "uses": uses},
+        facts={
+            "release": release,
+            "files": len(plugin.files),
+            "digest": digest(used_forms(uses, analysis.catalog.surface(release))),
+            "uses": uses,
+        },
     )
 
 

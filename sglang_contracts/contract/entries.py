@@ -315,6 +315,9 @@ class Entries:
             without_key=as_text(table.get("without_key")),
             mentions=as_texts(table.get("mentions")),
             unless_mentions=as_texts(table.get("unless_mentions")),
+            unless_in=as_texts(table.get("unless_in")),
+            unless_made_by=as_texts(table.get("unless_made_by")),
+            until=as_texts(table.get("until")),
             text=as_texts(table.get("text")),
         )
 

@@ -196,6 +196,9 @@ ON: dict[str, Key] = {
     "without_key": Key(Form.TEXT, "The plugin registers this key nowhere."),
     "mentions": Key(Form.TEXTS, "Only hit where one of these names is mentioned nearby."),
     "unless_mentions": Key(Form.TEXTS, "Not hit where one of these names is mentioned nearby."),
+    "unless_in": Key(Form.TEXTS, "Writer: not hit in overrides of these methods."),
+    "unless_made_by": Key(Form.TEXTS, "Writer: not hit on an object that one of these has made."),
+    "until": Key(Form.TEXTS, "Writer: methods that end what unless_made_by allows."),
     "text": Key(Form.TEXTS, "Inspector: one of these strings stands in the same file."),
 }
 

@@ -179,6 +179,13 @@ class On(msgspec.Struct, frozen=True, omit_defaults=True):
     unless_mentions: tuple[str, ...] = ()
     """Not hit where the same function (subclasser: class; else module) mentions one of these
     names: it has been adapted already."""
+    unless_in: tuple[str, ...] = ()
+    """Writer: not hit on what SGLang hands to the plugin's override of one of these methods:
+    it may be written to there."""
+    unless_made_by: tuple[str, ...] = ()
+    """Writer: not hit where the plugin has the object from one of these: nobody else has it yet."""
+    until: tuple[str, ...] = ()
+    """Writer: methods that end what :attr:`unless_made_by` allows, once one is called on it."""
     text: tuple[str, ...] = ()
     """Inspector: one of these strings stands in the same module of the plugin."""
 

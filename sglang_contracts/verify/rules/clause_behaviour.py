@@ -16,7 +16,6 @@ from sglang_contracts.plugin.ir.nodes import (
     Call,
     Dotted,
     Import,
-    Param,
     Partial,
 )
 from sglang_contracts.plugin.ir.records import File, Form, Function, Use, UseKind
@@ -32,6 +31,7 @@ from sglang_contracts.verify.rules.argument_handling import (
     passes_on,
 )
 from sglang_contracts.verify.rules.clause_candidates import Candidate, last
+from sglang_contracts.verify.rules.open_to_writes import open_to_writes
 from sglang_contracts.verify.rules.supplied import supplies_own
 from sglang_contracts.verify.values.value import (
     Alternative,
@@ -451,24 +451,13 @@ class Behaviours:
         if "*" in on.writes and any(type(each) is ClassRef for each in value.alternatives):
             return None  # ``Class.method = …`` is no write on an object of it
         base = file.nodes[node.base]
-        making = type(base) is Param and self._in_making(candidate.file, base.function)
-        if "*" in on.writes and making:
+        if "*" in on.writes and open_to_writes(self.state, candidate.file, node.base, on):
             return None
         if type(base) is Import and f"{base.module}:{base.name}" == on.symbol:
             return hit if "*" in on.writes or node.name in on.writes else None  # a module's object
         if self._off(value.alternatives, node.name, on):
             return hit
         return self._touched(candidate.file, use, on)
-
-    def _in_making(self, index: int, number: int) -> bool:
-        """Whether a function runs before an object is made: nothing is sealed by then."""
-        for file, target, kind in self.evaluator.index.bindings.get((index, number), ()):
-            node = self.evaluator.files[file].nodes[target]
-            name = node.text if type(node) is Dotted else ""
-            name = node.name if type(node) is Attr else name
-            if kind == "before" and name.endswith(("__post_init__", "__init__")):
-                return True
-        return False
 
     def _reads(self, candidate: Candidate, file: File, use: Use, on: On) -> Hit | None:
         if use.kind is UseKind.ENVIRONMENT:

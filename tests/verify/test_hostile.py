@@ -35,7 +35,7 @@ def test_a_long_chain_of_calls_ends_in_nothing_known(tmp_path, catalog):
     functions = "".join(f"def f{i}(x): return f{i - 1}(f{i - 1}(x))\n" for i in range(1, 200))
     text = (
         f"def f0(x): return x\n{functions}"
-        "from sglang.srt.server_args import ServerArgs\nf199(ServerArgs()).foo\n"
+        "from sglang.srt.server_args import ServerArgs\nf199(ServerArgs(model_path='m')).foo\n"
     )
     assert check(tmp_path, catalog, text).findings == ()
 

@@ -25,6 +25,7 @@ PARAMETER_REMOVED = Rule(
     id="parameter-removed",
     what="{owner}() takes no {last} any more",
     early="{owner}() takes no {last} yet",
+    never="{owner}() takes no {last}",
     whole="{name}() cannot be called in this form",
     fix="pass {to}",
     otherwise="leave it out for these releases",

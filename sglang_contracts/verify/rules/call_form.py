@@ -72,6 +72,10 @@ KEYWORD_ONLY = Rule(
 )
 
 
+HANDED_ON = "handed-on-keyword"
+"""A keyword that a constructor takes in its ``**kwargs``, and that who gets them does not."""
+
+
 def detect_call(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """A call against the signature of what is called."""
     node = file.nodes[use.node]
@@ -294,7 +298,7 @@ def beyond(state: Detection, target: Symbol, constructor: Recorded, form: Form) 
         symbol,
         owner=target,
         name=problem.name,
-        detail=problem.what,
+        detail=HANDED_ON,
     )
 
 
@@ -336,7 +340,7 @@ def judge_misfit(judging: Judging, case: Case) -> Finding | None:
     severity = judging.severity(case)
     suggestion: Suggestion | None
     match outcome.detail:
-        case "unknown-keyword" | "ignored-keyword":
+        case "unknown-keyword" | "ignored-keyword" | "handed-on-keyword":
             suggestion = judging.replacements.of_keyword(owner, outcome.name, was, before, after)
             renamed = suggestion is not None and suggestion.evidence in (
                 "same-position",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sglang_contracts.plugin.ir.nodes import Dotted, Import
-from sglang_contracts.plugin.ir.records import UseKind
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Import, Partial
+from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.verify.answers.outcome import Status
 from sglang_contracts.verify.findings.finding import Finding, Unresolved, with_changes
-from sglang_contracts.verify.rules import member_gone, name_gone
+from sglang_contracts.verify.rules import call_form, member_gone, name_gone
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.unresolved import NEVER_A_MEMBER
 
@@ -27,6 +27,8 @@ def judge_never_recorded(judging: Judging, case: Case) -> Finding | Unresolved |
     outcome = case.entry.outcome
     if outcome.named or file.foreign or use.kind is UseKind.PROBE:
         return None
+    if outcome.what == "misfit":
+        return judge_never_fitted(judging, case)
     if not _breaks_everywhere(judging, case.number):
         return None
     made: Finding | None = None
@@ -42,7 +44,33 @@ def judge_never_recorded(judging: Judging, case: Case) -> Finding | Unresolved |
             use.kind is UseKind.READ and outcome.detail == "object" and not case.entry.reach.caught
         ):
             return Unresolved(NEVER_A_MEMBER, outcome.symbol, judging.location(case)[0])
-    return None if made is None else with_changes(made, first_broken=None, last_ok=None, detail="")
+    return None if made is None else _without_dates(made)
+
+
+def judge_never_fitted(judging: Judging, case: Case) -> Finding | None:
+    """What is made of a call that no recorded release takes.
+
+    The function was resolved and its signature is closed: the call raises ``TypeError`` in this
+    release, whatever the others do. Nothing is said of a function known by the name of an object
+    alone; of a keyword that goes through ``**kwargs``, where a constructor may take it out; and of
+    the number of arguments where the function is no name that was imported: whether a method
+    handed on is bound is not always told right.
+    """
+    outcome = case.entry.outcome
+    file, use = judging.use(case)
+    if outcome.named or file.foreign or case.entry.reach.caught:
+        return None
+    if outcome.detail in ("ignored-keyword", call_form.HANDED_ON):
+        return None
+    unknown = outcome.detail == "unknown-keyword" and not _takes(judging, case)
+    if not unknown and not _is_imported(file, use):
+        return None
+    made = call_form.judge_misfit(judging, case)
+    return None if made is None else _without_dates(made)
+
+
+def _without_dates(finding: Finding) -> Finding:
+    return with_changes(finding, first_broken=None, last_ok=None, detail="")
 
 
 def _breaks_everywhere(judging: Judging, number: int) -> bool:
@@ -61,3 +89,22 @@ def _is_installed(judging: Judging, case: Case) -> bool:
     node = file.nodes[use.node]
     module = node.module if type(node) is Import else node.text if type(node) is Dotted else ""
     return module in judging.registered
+
+
+def _is_imported(file: File, use: Use) -> bool:
+    """Whether what is called is an imported name, or reached from one by its attributes."""
+    called = file.nodes[use.node]
+    node = file.nodes[called.callee] if isinstance(called, (Call, Partial)) else called
+    while type(node) is Attr:
+        node = file.nodes[node.base]
+    return type(node) is Import
+
+
+def _takes(judging: Judging, case: Case) -> bool:
+    """Whether a function has a parameter of the name: it is given twice, by position as well."""
+    outcome = case.entry.outcome
+    if outcome.owner is None:
+        return False
+    surface = judging.catalog.surface(judging.releases[case.at])
+    parameters = judging.replacements.parameters(outcome.owner, surface) or ()
+    return any(each.name == outcome.name for each in parameters)

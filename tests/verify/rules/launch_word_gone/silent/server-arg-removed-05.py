@@ -1,2 +1,2 @@
 from sglang.srt.names import stays
-stays(policy='lof')
+print(stays(), policy='lof')

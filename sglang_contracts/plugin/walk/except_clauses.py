@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 _LOG_RECEIVERS = frozenset({"logger", "logging", "log", "_logger", "LOGGER", "LOG", "warnings"})
 _LOG_METHODS = frozenset(
@@ -216,8 +217,8 @@ def is_way_out(body: Sequence[ast.stmt]) -> bool:
                     return True
             case ast.Expr(value=ast.Yield() | ast.YieldFrom() | ast.Await()):
                 return True
-            case ast.If(body=inner, orelse=other):
-                if is_way_out(inner) or is_way_out(other):
+            case ast.If():
+                if _is_branch_way_out(statement):
                     return True
             case ast.For(body=inner) | ast.While(body=inner) | ast.With(body=inner):
                 if is_way_out(inner):
@@ -231,3 +232,15 @@ def is_way_out(body: Sequence[ast.stmt]) -> bool:
             case _:
                 pass
     return False
+
+
+_BRANCHES: WeakKeyDictionary[ast.If, bool] = WeakKeyDictionary()
+"""What was found of an ``if``: in a chain of ``elif`` each is asked again by all before it."""
+
+
+def _is_branch_way_out(branch: ast.If) -> bool:
+    held = _BRANCHES.get(branch)
+    if held is None:
+        held = is_way_out(branch.body) or is_way_out(branch.orelse)
+        _BRANCHES[branch] = held
+    return held

@@ -24,9 +24,15 @@ from sglang_contracts.plugin.walk.state import Walk
 
 
 def chain(walk: Walk, body: Sequence[ast.stmt], position: int, before: set[str]) -> None:
-    """Remember the branches that begin at a statement, where the release decides them all."""
+    """Remember the branches that begin at a statement, where the release decides them all.
+
+    What was looked at as part of a longer chain is not looked at again as one of its own: a tail of
+    it says what the whole says.
+    """
     head = body[position]
     assert isinstance(head, ast.If)
+    if id(head) in walk.chained:
+        return
     branches, rest = [head], head.orelse
     while len(rest) == 1 and isinstance(rest[0], ast.If):
         branches.append(rest[0])
@@ -39,10 +45,13 @@ def chain(walk: Walk, body: Sequence[ast.stmt], position: int, before: set[str])
                 break
             assert isinstance(following, ast.If)
             branches.append(following)
-    tests = [conditions.condition(walk, each.test) for each in branches]
-    if not all(tests) or not any(
-        version_comparisons.hangs_on_version(walk, each) for each in tests
-    ):
+    tests = []
+    for each in branches:
+        walk.chained.add(id(each))
+        tests.append(conditions.condition(walk, each.test))
+        if tests[-1] == UNKNOWN:
+            return
+    if not any(version_comparisons.hangs_on_version(walk, each) for each in tests):
         return
     blocks = [each.body for each in branches]
     names = sorted(set.intersection(*map(guards.binds, blocks)))

@@ -100,6 +100,8 @@ class Walk:
         self._statements = statements
         self.place: BlockPlace | None = None
         """Where the ``if`` that is walked next stands in its block."""
+        self.chained: set[int] = set()
+        """Branches (by identity) that were looked at as part of a chain."""
         self.own_modules = own_modules
         self.nodes = Nodes()
         self.scope = Scope(None, -1, "")

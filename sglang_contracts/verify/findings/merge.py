@@ -21,6 +21,7 @@ MergesWith = Mapping[str, Collection[str]]
 def merge(findings: Sequence[Finding], merges_with: MergesWith) -> tuple[Finding, ...]:
     """One finding for each rule and symbol, with all its places; the worst severity wins."""
     held: dict[tuple[str, str, str], Finding] = {}
+    places: dict[tuple[str, str, str], set[Location]] = {}
     for each in findings:
         kind = "note" if each.severity is Severity.NOTE else "problem"
         # what is wrong with one comparison has nothing to do with another one
@@ -30,19 +31,20 @@ def merge(findings: Sequence[Finding], merges_with: MergesWith) -> tuple[Finding
         if other is None:
             held[key] = each
             continue
-        places = tuple(dict.fromkeys((*other.locations, *each.locations)))
+        places.setdefault(key, set(other.locations)).update(each.locations)
         worst, less = (each, other) if each.severity.rank > other.severity.rank else (other, each)
         earliest = min(
             (worst, less), key=lambda one: (one.by_name, one.severity.rank != worst.severity.rank)
         )
         held[key] = with_changes(
             worst,
-            locations=tuple(sorted(places)),
             by_name=worst.by_name and less.by_name,
             last_ok=earliest.last_ok,
             first_broken=earliest.first_broken,
             suggestion=worst.suggestion or less.suggestion,
         )
+    for key, gathered in places.items():
+        held[key] = with_changes(held[key], locations=tuple(sorted(gathered)))
     ranked = sorted(
         _patched(list(held.values()), merges_with),
         key=lambda one: (-one.severity.rank, one.locations[:1], one.rule, one.symbol),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sglang_contracts.plugin.ir.records import File, Use
 from sglang_contracts.verify.answers.outcome import Outcome
-from sglang_contracts.verify.rules import plugin_facts
+from sglang_contracts.verify.rules import own_writes, plugin_facts
 from sglang_contracts.verify.rules.guarded import Guards
 from sglang_contracts.verify.values.evaluator import Evaluator
 from sglang_contracts.verify.values.upstream_calls import UpstreamCalls
@@ -43,6 +43,8 @@ class Detection:
         """Attribute → (file, node, value) of what the plugin assigns to it on other objects."""
         self.questioned = [plugin_facts.questioned_values(file) for file in self.files]
         """For each file: values that the plugin looks at, itself or through code not known here."""
+        self.last_reads = [own_writes.last_reads(file) for file in self.files]
+        """For each file: where each function last reads an attribute."""
         self.constructed = plugin_facts.constructed_classes(self)
         """Own classes (file, name) that the plugin makes instances of itself."""
         self.installed = plugin_facts.installed_classes(self)

@@ -159,7 +159,7 @@ def detect_attribute(state: Detection, index: int, file: File, use: Use) -> Outc
         still_read(state, owner, name)
         or own_writes.compatibility(file, use, base)
         or own_writes.put_in(file, use, base, name)
-        or own_writes.read_back(file, use)
+        or own_writes.read_back(use, state.last_reads[index])
     ):
         return UNKNOWN
     return Outcome(

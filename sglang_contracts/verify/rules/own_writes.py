@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sglang_contracts.plugin.ir.nodes import And, Attr, Has, Node, Not, Probe, Truth
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
+
+LastReads = Mapping[tuple[int, int], tuple[int, int]]
+"""(function, node) → line and column of the last read of it in that function of a file."""
+
+
+def last_reads(file: File) -> LastReads:
+    """The last read of each node in each function of a file."""
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for use in file.uses:
+        if use.kind is UseKind.READ:
+            key, place = (use.function, use.node), (use.line, use.column)
+            found[key] = max(place, found.get(key, place))
+    return found
 
 
 def compatibility(file: File, use: Use, base: int) -> bool:
@@ -42,15 +57,10 @@ def put_in(file: File, use: Use, base: int, name: str) -> bool:
     return type(value) is Probe and file.nodes[value.value] == Attr(base, name)
 
 
-def read_back(file: File, use: Use) -> bool:
+def read_back(use: Use, last_reads: LastReads) -> bool:
     """Whether a function reads what it has just written to an attribute: it is its own."""
-    return any(
-        each.kind is UseKind.READ
-        and each.node == use.node
-        and each.function == use.function
-        and (each.line, each.column) > (use.line, use.column)
-        for each in file.uses
-    )
+    last = last_reads.get((use.function, use.node))
+    return last is not None and last > (use.line, use.column)
 
 
 def asks_for(file: File, asked: Node, base: int, name: str) -> bool:

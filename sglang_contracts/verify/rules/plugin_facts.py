@@ -54,15 +54,17 @@ class Written(NamedTuple):
 
 
 def written_attributes(plugin: Plugin) -> dict[str, list[Written]]:
-    """Attribute → places at which the plugin itself assigns it."""
-    found: dict[str, list[Written]] = {}
+    """Attribute → the first place in each function at which the plugin assigns it on an object."""
+    found: dict[str, dict[tuple[int, int, int], Written]] = {}
     for index, file in enumerate(plugin.files):
         for use in file.uses:
             node = file.nodes[use.node]
             if use.kind is UseKind.WRITE and type(node) is Attr:
-                place = Written(index, use.function, use.line, node.base)
-                found.setdefault(node.name, []).append(place)
-    return found
+                places = found.setdefault(node.name, {})
+                key = (index, use.function, node.base)
+                if key not in places or use.line < places[key].line:
+                    places[key] = Written(index, use.function, use.line, node.base)
+    return {name: list(places.values()) for name, places in found.items()}
 
 
 def questioned_values(file: File) -> frozenset[int]:

@@ -43,7 +43,8 @@ def circle(root: Path) -> list[str]:
     """A circle of imports among the modules of a package; empty where there is none.
 
     Imports for types alone and inside of functions count. ``from package import module`` is an
-    import of the module, not of what the package's ``__init__`` offers.
+    import of the module, not of what the package's ``__init__`` offers. Modules beside one that
+    it lists as ``ORDER`` are imported by their names.
     """
     paths = {}
     for path in root.rglob("*.py"):
@@ -58,6 +59,9 @@ def circle(root: Path) -> list[str]:
             elif isinstance(node, ast.ImportFrom) and node.module:
                 inner = (f"{node.module}.{alias.name}" for alias in node.names)
                 found.update(each if each in paths else node.module for each in inner)
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ORDER":
+                beside = ast.literal_eval(node.value)
+                found.update(f"{name.rpartition('.')[0]}.{each}" for each in beside)
         edges[name] = found & set(paths) - {name}
     try:
         graphlib.TopologicalSorter(edges).prepare()
@@ -84,6 +88,8 @@ def test_a_circle_is_seen_through_packages_types_and_functions(tmp_path):
     (package / "d.py").write_text("")
     assert circle(package) == []
     (package / "d.py").write_text("from p import a\n")
+    assert set(circle(package)) == {"p.a", "p.b", "p.c", "p.d"}
+    (package / "d.py").write_text('ORDER = ("a",)\n')
     assert set(circle(package)) == {"p.a", "p.b", "p.c", "p.d"}
     (package / "d.py").write_text("from p import A\n")
     assert set(circle(package)) == {"p", "p.a", "p.b", "p.c", "p.d"}

@@ -2,49 +2,51 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from sglang_contracts.plugin.ir.records import UseKind
-from sglang_contracts.verify.rules import (
-    argument_place,
-    argument_type,
-    call_form,
-    contract_clause,
-    enum_text,
-    hook_missing,
-    launch_word_gone,
-    member_gone,
-    name_gone,
-    operation_on_kind,
-    override_orphaned,
-    override_signature,
-    registry_key,
-    result_form,
-    retired,
-    switch_default_flipped,
-    version_guard_wrong,
-)
 from sglang_contracts.verify.rules.cause import Cause, Detect, Failure
 from sglang_contracts.verify.rules.rule import Rule
 
-CAUSES: tuple[Cause, ...] = (
-    name_gone.CAUSE,
-    member_gone.CAUSE,
-    call_form.CAUSE,
-    argument_place.CAUSE,
-    argument_type.CAUSE,
-    result_form.CAUSE,
-    operation_on_kind.CAUSE,
-    enum_text.CAUSE,
-    retired.CAUSE,
-    override_signature.CAUSE,
-    override_orphaned.CAUSE,
-    hook_missing.CAUSE,
-    launch_word_gone.CAUSE,
-    switch_default_flipped.CAUSE,
-    registry_key.CAUSE,
-    contract_clause.CAUSE,
-    version_guard_wrong.CAUSE,
+ORDER = (
+    "name_gone",
+    "member_gone",
+    "call_form",
+    "argument_place",
+    "argument_type",
+    "result_form",
+    "operation_on_kind",
+    "enum_text",
+    "retired",
+    "override_signature",
+    "override_orphaned",
+    "hook_missing",
+    "launch_word_gone",
+    "switch_default_flipped",
+    "registry_key",
+    "contract_clause",
+    "version_guard_wrong",
 )
-"""Where several look at one kind of use, the first that can tell how it fares decides."""
+"""Modules of this package, one for each cause.
+
+Where several look at one kind of use, the first that can tell how it fares decides.
+"""
+
+
+def cause_of(module: str) -> Cause:
+    """The cause that a module of this package carries.
+
+    Raises:
+        TypeError: Its ``CAUSE`` is something else.
+    """
+    cause = import_module(f"{__package__}.{module}").CAUSE
+    if not isinstance(cause, Cause):
+        raise TypeError(f"{module}.CAUSE")
+    return cause
+
+
+CAUSES = tuple(cause_of(module) for module in ORDER)
+"""All causes, in order."""
 
 DETECTS: dict[UseKind, tuple[Detect, ...]] = {
     kind: tuple(cause.detects[kind] for cause in CAUSES if kind in cause.detects)

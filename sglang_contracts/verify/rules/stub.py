@@ -1,4 +1,4 @@
-"""``new rule NAME``: a cause with its module, page, fixtures and place in the registry."""
+"""``new rule NAME``: a cause with its module, page, fixtures and line in the registry."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def new_rule(name: str, checkout: Path | None = None) -> tuple[Path, ...]:
         checkout: The project's top folder; None: the one that this package runs from.
 
     Returns:
-        The files written: module, page, fixtures; last the registry, which has a new entry.
+        The files written: module, page, fixtures; last the registry, which has a new line.
 
     Raises:
         ContractsError: No such name, it is there already, or this is no checkout.
@@ -150,13 +150,9 @@ def new_rule(name: str, checkout: Path | None = None) -> tuple[Path, ...]:
 
 
 def _entered(registry: str, cause: str) -> str:
-    """The registry with one more cause: imported, and last in the order."""
-    head, opening, rest = registry.partition("from sglang_contracts.verify.rules import (\n")
-    imported, closing, rest = rest.partition(")\n")
-    listed, order, rest = rest.partition("CAUSES: tuple[Cause, ...] = (\n")
+    """The registry with one more cause, last in the order."""
+    head, order, rest = registry.partition("ORDER = (\n")
     causes, end, tail = rest.partition(")\n")
-    if not (opening and closing and order and end):
+    if not (order and end):
         raise ContractsError("registry.py is not as this command knows it", "enter it by hand")
-    names = sorted([*imported.splitlines(), f"    {cause},"])
-    lines = "".join(f"{line}\n" for line in names)
-    return f"{head}{opening}{lines}{closing}{listed}{order}{causes}    {cause}.CAUSE,\n{end}{tail}"
+    return f'{head}{order}{causes}    "{cause}",\n{end}{tail}'

@@ -9,6 +9,7 @@ import pytest
 
 from sglang_contracts.plugin.extract import extract
 from sglang_contracts.plugin.ir.nodes import Number
+from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.surface import load_catalog
 from sglang_contracts.verify import check_plugin
@@ -126,3 +127,19 @@ def test_what_no_record_can_hold_stops_no_other_file(tmp_path, monkeypatch):
     [note] = report.notes
     assert note.unread == "odd.py"
     assert "could not be kept" in note.text
+
+
+def test_what_with_statements_enter_is_recorded(tmp_path):
+    (tmp_path / "plugin.py").write_text(
+        "from sglang.srt.layers.one import a, B\n\n\n"
+        "async def f(x: B):\n"
+        "    with a(), x.lock as held, open('x'):\n        pass\n"
+        "    async with a() as a:\n        pass\n"
+    )
+    [file] = load_plugin(tmp_path).files
+    needs = [
+        (each.name, type(file.nodes[each.node]).__name__, each.line)
+        for each in file.uses
+        if each.kind is UseKind.NEED
+    ]
+    assert needs == [("entered", "Call", 5), ("entered", "Attr", 5), ("entered-async", "Call", 7)]

@@ -124,7 +124,8 @@ class UseKind(enum.IntEnum):
     """Something is done with a value that not every kind takes: ``x[0]``, ``x * 2``; a call whose
     positional arguments are named (``places``); a value whose text is taken (``text``,
     ``format``); a series
-    whose elements look something up in ``value`` (``hashed``)."""
+    whose elements look something up in ``value`` (``hashed``); what a ``with`` statement enters
+    (``entered``, ``entered-async``)."""
 
 
 class Use(msgspec.Struct, array_like=True):

@@ -14,8 +14,10 @@ from sglang_contracts.plugin.walk.state import Walk
 def walk_with(walk: Walk, node: ast.With | ast.AsyncWith) -> None:
     """What is entered is bound; ``suppress`` catches as a ``try`` does."""
     suppressed: list[ast.expr] = []
+    need = "entered" if isinstance(node, ast.With) else "entered-async"
     for item in node.items:
         value = walk.expr(item.context_expr)
+        walk.needs(item.context_expr, value, need)
         call = item.context_expr
         if isinstance(call, ast.Call) and guards.last_name(call.func) == "suppress":
             suppressed += call.args

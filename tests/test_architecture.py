@@ -132,11 +132,20 @@ INSIDE = {
     "verify": {
         "answers": set(),
         "findings": set(),
+        "silences": {"findings"},
         "values": {"answers"},
         "suggest": {"findings", "values"},
-        "rules": {"answers", "findings", "values", "suggest"},
+        "rules": {"answers", "findings", "silences", "values", "suggest"},
         "clauses": {"answers", "findings", "suggest"},
-        "commands": {"answers", "findings", "values", "suggest", "rules", "clauses"},
+        "commands": {
+            "answers",
+            "findings",
+            "silences",
+            "values",
+            "suggest",
+            "rules",
+            "clauses",
+        },
     },
 }
 """Inside a package: part → the parts that it may import."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         "sglang-contracts check . --release 0.5.23",
         "sglang-contracts check my_plugin.whl --releases '>=0.5.12'",
         "sglang-contracts check . --release 0.5.23 --baseline 0.5.20    only what 0.5.23 adds",
+        "sglang-contracts check . --show-silenced      what was found and is not reported, and why",
         "sglang-contracts check . --format github      annotations in a pull request",
     ),
 )
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write all errors and warnings to this file, for --baseline-file.",
 )
+@click.option(
+    "--show-silenced",
+    is_flag=True,
+    help="List what was found and is not reported, with the reason (explain ID).",
+)
 @click.option("--only-new", is_flag=True, help="Only findings that a release is the first to have.")
 @options.failure_options
 @options.plugin_options
@@ -54,6 +60,7 @@ def command(
     base: str | None,
     baseline_file: Path | None,
     write_baseline: Path | None,
+    show_silenced: bool,
     only_new: bool,
     strict: bool,
     fail_on: str | None,
@@ -99,7 +106,7 @@ def command(
     notes = index_notes(catalog, online, output.quiet)
     report = msgspec.structs.replace(report, notes=(*report.notes, *notes))
     outcome = select(report, policy, everywhere)
-    output.emit(outcome.report)
+    output.emit(outcome.report, show_silenced)
     return outcome.exit_code
 
 

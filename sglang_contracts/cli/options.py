@@ -33,7 +33,7 @@ class Output:
     verbose: bool = False
     quiet: bool = False
 
-    def emit(self, report: Report) -> None:
+    def emit(self, report: Report, show_silenced: bool = False) -> None:
         """Render the report and print or write it."""
         from sglang_contracts.cli.console import wants_color, width, write
         from sglang_contracts.report import Options, render
@@ -46,6 +46,7 @@ class Output:
             width=width(sys.stdout) if self.file is None else 100,
             verbose=self.verbose,
             quiet=self.quiet,
+            show_silenced=show_silenced,
             base=str(Path.cwd()),
         )
         text = render(report, self.format, options)

@@ -97,6 +97,6 @@ def _is_plain(said: object) -> bool:
     return "##" not in text and not _LONG.search(text)
 
 
-_EXAMPLES = frozenset({"broken", "fixed"})
-"""Facts of ``explain RULE`` that are code."""
+_EXAMPLES = frozenset({"broken", "fixed", "quiet", "told"})
+"""Facts of ``explain RULE`` and ``explain REASON`` that are code."""
 _LONG = re.compile(rf'[^\s"]{{{LONGEST + 1},}}')

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from sglang_contracts import __version__
-from sglang_contracts.report.merge import order
+from sglang_contracts.report.merge import order, silences
 from sglang_contracts.report.options import Options
-from sglang_contracts.report.words import message
+from sglang_contracts.report.words import message, silenced_message
 from sglang_contracts.verify.findings.finding import (
     Finding,
     Location,
@@ -16,6 +16,8 @@ from sglang_contracts.verify.findings.finding import (
     ReleaseReport,
     Report,
 )
+
+_PLAIN = Options()
 
 SCHEMA = 1
 """Raised only when a reader of the old form could be misled; new keys do not raise it."""
@@ -50,7 +52,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         }
         if finding.suggestion.note:
             document["suggestion"]["note"] = finding.suggestion.note
-    for key in ("old", "new", "detail", "clause"):
+    for key in ("old", "new", "detail", "clause", "softened"):
         value = getattr(finding, key)
         if value:
             document[key] = value
@@ -73,6 +75,24 @@ def unresolved_document(entry: ReleaseReport) -> dict[str, Any]:
     }
 
 
+def silenced_document(entry: ReleaseReport, options: Options) -> dict[str, Any]:
+    """How many places each reason keeps quiet; and, if asked for, which."""
+    if not entry.silences:
+        return {}
+    document: dict[str, Any] = {"silenced": entry.silences}
+    if options.show_silenced:
+        document["silences"] = [
+            {
+                "reason": each.reason,
+                "symbol": each.symbol,
+                "location": location_document(each.location),
+                "message": silenced_message(each),
+            }
+            for each in entry.silenced
+        ]
+    return document
+
+
 def note_document(note: Note) -> dict[str, Any]:
     """Something about the run."""
     document: dict[str, Any] = {"text": note.text, "fails": note.fails}
@@ -85,7 +105,7 @@ def note_document(note: Note) -> dict[str, Any]:
     return document
 
 
-def frame(report: Report) -> dict[str, Any]:
+def frame(report: Report, options: Options = _PLAIN) -> dict[str, Any]:
     """The whole report as plain values; ``report.facts`` stand at the top level."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
@@ -104,9 +124,12 @@ def frame(report: Report) -> dict[str, Any]:
             "verdict": entry.verdict.value,
             "findings": [finding_document(f) for f in sorted(entry.findings, key=order)],
             **unresolved_document(entry),
+            **silenced_document(entry, options),
         }
         for entry in report.releases
     ]
+    if any(entry.silences for entry in report.releases):
+        document["silenced"] = silences(report)
     document["notes"] = [note_document(note) for note in report.notes]
     for key, value in report.facts.items():
         document.setdefault(key, value)
@@ -117,4 +140,4 @@ def render(report: Report, options: Options) -> str:
     """The report as JSON, indented."""
     import msgspec
 
-    return json.dumps(msgspec.to_builtins(frame(report)), indent=2, ensure_ascii=False)
+    return json.dumps(msgspec.to_builtins(frame(report, options)), indent=2, ensure_ascii=False)

@@ -147,3 +147,16 @@ def counts(items: Iterable[Merged]) -> dict[Severity, int]:
     for item in items:
         found[item.finding.severity] += 1
     return found
+
+
+def silences(report: Report) -> dict[str, int]:
+    """Reason → places that it keeps quiet, or makes less grave, in one release or another."""
+    places: dict[str, set[object]] = {}
+    for entry in report.releases:
+        for each in entry.silenced:
+            places.setdefault(each.reason, set()).add((each.symbol, each.location))
+        for finding in entry.findings:
+            if finding.softened:
+                held = places.setdefault(finding.softened, set())
+                held.update((finding.symbol, place) for place in finding.locations)
+    return {reason: len(places[reason]) for reason in sorted(places)}

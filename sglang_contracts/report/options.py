@@ -17,5 +17,7 @@ class Options:
     """Whether text lists notes, too."""
     quiet: bool = False
     """Whether text leaves out everything but errors, warnings and verdicts."""
+    show_silenced: bool = False
+    """Whether each place of which nothing is said is listed with its reason."""
     base: str = ""
     """Folder that paths in ``github`` and ``sarif`` start from; empty: the plugin's root."""

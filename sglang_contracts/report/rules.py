@@ -7,7 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from sglang_contracts.verify import rules
+from sglang_contracts.verify import rules, silences
+from sglang_contracts.verify.silences.reasons import SILENCES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,6 +37,22 @@ def read_pages(text: str) -> Mapping[str, Mapping[str, str]]:
     """The pages in the text of such a file."""
     found: Mapping[str, Mapping[str, str]] = tomllib.loads(text)
     return found
+
+
+@functools.cache
+def silence_pages() -> Mapping[str, Mapping[str, str]]:
+    """Reason for silence → its page: ``title``, ``why``, ``quiet``, ``told``."""
+    file = Path(silences.__file__).with_name("silences.toml")
+    return read_pages(file.read_text(encoding="utf-8"))
+
+
+def silence_page(name: str) -> dict[str, object] | None:
+    """One page with its ``name`` and what the reason does; None if there is no such reason."""
+    reason = SILENCES.get(name)
+    if reason is None:
+        return None
+    page = silence_pages()[name]
+    return {"name": name, "effect": reason.effect.value, "rests": reason.rests.value, **page}
 
 
 def rule_page(name: str) -> dict[str, object] | None:

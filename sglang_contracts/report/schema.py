@@ -47,6 +47,7 @@ _DEFS: dict[str, Any] = {
         new=_TEXT,
         detail=_TEXT,
         clause=_TEXT,
+        softened=_TEXT,
     ),
     "release": _record(
         {
@@ -55,6 +56,13 @@ _DEFS: dict[str, Any] = {
             "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
         },
         unresolved={"type": "array", "items": {"$ref": "#/$defs/unresolved"}},
+        silenced={"$ref": "#/$defs/silenced"},
+        silences={"type": "array", "items": {"$ref": "#/$defs/silence"}},
+    ),
+    "silenced": {"type": "object", "additionalProperties": _NUMBER},
+    "silence": _record(
+        {"reason": _TEXT, "symbol": _TEXT, "message": _TEXT},
+        location={"$ref": "#/$defs/location"},
     ),
     "unresolved": _record(
         {"reason": _TEXT, "symbol": _TEXT}, location={"$ref": "#/$defs/location"}
@@ -161,7 +169,7 @@ FACTS: dict[str, dict[str, Any]] = {
     },
     "diff": {"old": _TEXT, "new": _TEXT, "compared": _NUMBER},
     "explain": {
-        "kind": {"enum": ["symbol", "clause", "contract", "rule", "list"]},
+        "kind": {"enum": ["symbol", "clause", "contract", "rule", "silence", "list"]},
         "name": _TEXT,
         "alive": {"type": "boolean"},
         "gone_since": _OR_NULL,
@@ -238,6 +246,7 @@ def schema(command: str) -> dict[str, Any]:
             "plugin": {"$ref": "#/$defs/plugin"},
             "releases": {"type": "array", "items": {"$ref": "#/$defs/release"}},
             "notes": {"type": "array", "items": {"$ref": "#/$defs/note"}},
+            "silenced": {"$ref": "#/$defs/silenced"},
             **FACTS[command],
         },
         "$defs": _DEFS,

@@ -5,7 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 
-from sglang_contracts.report.merge import Merged, by_file, counts, merged, spans, with_verdict
+from sglang_contracts.report.merge import (
+    Merged,
+    by_file,
+    counts,
+    merged,
+    silences,
+    spans,
+    with_verdict,
+)
 from sglang_contracts.report.options import Options
 from sglang_contracts.report.style import (
     SEVERITY_STYLE,
@@ -15,8 +23,16 @@ from sglang_contracts.report.style import (
     plural,
     wrapped,
 )
-from sglang_contracts.report.words import evidence, fix, open_end, printable, since, what
-from sglang_contracts.verify.findings.finding import Report, Severity, Verdict
+from sglang_contracts.report.words import (
+    evidence,
+    fix,
+    open_end,
+    printable,
+    silenced_message,
+    since,
+    what,
+)
+from sglang_contracts.verify.findings.finding import Report, Severity, Silenced, Verdict
 
 _OWN_PAGE = frozenset(
     {
@@ -166,6 +182,32 @@ def unresolved_lines(report: Report, options: Options) -> list[str]:
     return lines
 
 
+def silenced_lines(report: Report, options: Options) -> list[str]:
+    """What was found and is not reported, or reported softer: counted, and listed if asked for."""
+    counted = silences(report)
+    lines: list[str] = []
+    if options.show_silenced:
+        places: dict[Silenced, list[str]] = {}
+        for entry in report.releases:
+            for each in entry.silenced:
+                places.setdefault(each, []).append(entry.release)
+        among = [entry.release for entry in report.releases]
+        for each, having in sorted(places.items(), key=lambda one: one[0].location):
+            place = f"{each.location.file}:{each.location.line}"
+            said = f"{place}: {silenced_message(each)}"
+            if len(having) < len(among):
+                said += f" in {spans(having, among)}"
+            lines += wrapped(printable(said), options.width, "  ")
+    if counted and not options.quiet:
+        ranked = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+        reasons = ", ".join(f"{reason} {number}" for reason, number in ranked)
+        more = "" if options.show_silenced else " (--show-silenced lists them)"
+        lines += wrapped(
+            f"{sum(counted.values())} silenced: {reasons}{more}", options.width, " " * 12
+        )
+    return lines
+
+
 def summary_lines(report: Report, options: Options, items: Sequence[Merged]) -> list[str]:
     """The verdicts, and one line of counts."""
     found = counts(items)
@@ -192,4 +234,4 @@ def summary_lines(report: Report, options: Options, items: Sequence[Merged]) -> 
         who = " ".join(part for part in (report.plugin.name, report.plugin.version) if part) + ": "
     if not report.releases:
         text = "no release was checked"
-    return [*lines, *wrapped(who + text, options.width, "")]
+    return [*lines, *silenced_lines(report, options), *wrapped(who + text, options.width, "")]

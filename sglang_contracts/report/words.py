@@ -9,11 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from sglang_contracts.verify.findings.finding import Finding, Report, Unresolved, Verdict
+from sglang_contracts.verify.findings.finding import (
+    Finding,
+    Report,
+    Silenced,
+    Unresolved,
+    Verdict,
+)
 from sglang_contracts.verify.rules.clause_rules import CLAUSE_RULES
 from sglang_contracts.verify.rules.rule import Rule
 from sglang_contracts.verify.rules.unresolved import REASONS
+from sglang_contracts.verify.silences.reasons import SILENCES
+
+if TYPE_CHECKING:
+    from sglang_contracts.verify.rules.cause import Failure
 
 _GENERIC = "{rule}: {name}"
 """What is said of a rule that is in no record."""
@@ -148,6 +159,22 @@ def fix(finding: Finding) -> str:
         note = ""
     text = to_do.format(to=suggested)
     return printable(f"{text} ({note})" if note else text)
+
+
+def silenced_message(silenced: Silenced) -> str:
+    """What is not said of a place, and why."""
+    says = _failures()[silenced.what].says if silenced.what in _failures() else "{name}"
+    told = says.format(name=short(silenced.symbol), module=module_of(silenced.symbol) or "SGLang")
+    reason = SILENCES.get(silenced.reason)
+    why = reason.says if reason is not None else silenced.reason
+    return printable(f"{told}; {why} [{silenced.reason}]")
+
+
+def _failures() -> Mapping[str, Failure]:
+    """How uses fail; they bring the engine, which found it."""
+    from sglang_contracts.verify.rules.registry import FAILURES
+
+    return FAILURES
 
 
 def no_range(report: Report) -> str:

@@ -18,7 +18,10 @@ from sglang_contracts.surface.record import record
 from sglang_contracts.verify import check_plugin
 from sglang_contracts.verify.findings.finding import Finding, Severity
 
-collect_ignore_glob = ["rules/*"]  # fixtures: what they hold is SGLang's and plugins', no tests
+collect_ignore_glob = [
+    "rules/*",
+    "silences/*",
+]  # fixtures: what they hold is SGLang's and plugins', no tests
 
 
 def _imaginary() -> ModuleType:

@@ -122,13 +122,22 @@ def _rule(facts: Facts, options: Options) -> list[str]:
     return [*lines, "", *wrapped(f"To silence one place: {silence}", options.width, "  ")]
 
 
+def _silence(facts: Facts, options: Options) -> list[str]:
+    paint = Paint(options.color)
+    head = f"{facts['title']}: it is {facts['effect']}"
+    lines = [paint(str(facts["name"]), "bold"), *wrapped(head, options.width, "  "), ""]
+    lines += wrapped(f"{facts['why']} It rests on the {facts['rests']}.", options.width, "  ")
+    lines += ["", f"  {facts['effect']}:", *_code(facts["quiet"], paint, "green")]
+    return [*lines, "", "  reported all the same:", *_code(facts["told"], paint, "red")]
+
+
 def _code(block: str, paint: Paint, style: str) -> list[str]:
     return [paint(f"    {line}", style) for line in block.splitlines()]
 
 
 def _list(facts: Facts, options: Options) -> list[str]:
     lines = []
-    for heading in ("rules", "contracts"):
+    for heading in ("rules", "silences", "contracts"):
         lines.append(f"{heading}:")
         rows = [(each["name"], each["title"]) for each in facts[heading]]
         lines += [f"  {row}" for row in table(rows)]
@@ -140,5 +149,6 @@ _PAGES: Mapping[str, Callable[[Facts, Options], list[str]]] = {
     "clause": _clause,
     "contract": _contract,
     "rule": _rule,
+    "silence": _silence,
     "list": _list,
 }

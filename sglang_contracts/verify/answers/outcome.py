@@ -36,6 +36,12 @@ class Outcome(NamedTuple):
     """The conventional name it rests on; empty: none."""
     old: str = ""
     new: str = ""
+    silence: str = ""
+    """UNKNOWN: the reason for which nothing is said though it would break; empty: none."""
+
+    def silenced(self, reason: str) -> Outcome:
+        """What would break, of which nothing is said for a reason (its id)."""
+        return self._replace(status=Status.UNKNOWN, silence=reason)
 
 
 OK = Outcome(Status.OK)

@@ -25,6 +25,7 @@ from sglang_contracts.verify.findings.finding import (
     ReleaseReport,
     Report,
     Severity,
+    Silenced,
     Unresolved,
     Verdict,
 )
@@ -33,7 +34,7 @@ from sglang_contracts.verify.rules.case import Judging
 from sglang_contracts.verify.rules.clause_candidates import clauses_of
 from sglang_contracts.verify.rules.detectors import Detectors
 from sglang_contracts.verify.rules.history import Timeline
-from sglang_contracts.verify.rules.judge import findings_at, unresolved_at
+from sglang_contracts.verify.rules.judge import told_at, unresolved_at
 from sglang_contracts.verify.rules.launch_word_gone import Given, Launches, by_keyword
 from sglang_contracts.verify.rules.registry import MERGES_WITH, RULES
 from sglang_contracts.verify.rules.switch_default_flipped import Defaults
@@ -93,6 +94,7 @@ class Analysis:
         ]
         self.given += [each for file in plugin.files for each in by_keyword(file)]
         self._held: dict[int, tuple[Finding, ...]] = {}
+        self._silenced: dict[int, list[Silenced]] = {}
         self._mechanism_files = frozenset(
             file.path
             for file in plugin.files
@@ -105,7 +107,8 @@ class Analysis:
         index = self.releases.index(self.catalog.known(release))
         held = self._held.get(index)
         if held is None:
-            found = [*findings_at(self.judging, index), *self.launches.at(self.given, index)]
+            found, self._silenced[index] = told_at(self.judging, index)
+            found += self.launches.at(self.given, index)
             found += self.defaults.at(index)
             if not self.loads(index):
                 found = [self._unloaded(each) for each in found]
@@ -154,7 +157,8 @@ class Analysis:
         takes = self._takes or bool(findings)  # by the names that its objects go by
         known = self._known and self._loads(release) and not unresolved and takes
         made = _release(release, findings, known)
-        return msgspec.structs.replace(made, unresolved=unresolved)
+        silenced = tuple(self._silenced[index])
+        return msgspec.structs.replace(made, unresolved=unresolved, silenced=silenced)
 
     @functools.cached_property
     def _always_open(self) -> tuple[Unresolved, ...]:

@@ -7,6 +7,7 @@ reporter cannot change a verdict.
 from __future__ import annotations
 
 import enum
+from collections import Counter
 
 import msgspec
 
@@ -84,6 +85,9 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """It rests on the conventional name of an object alone (``known_as``)."""
     clause: str = ""
     """The contract clause it comes from, ``contract-id/clause-id``; empty: from the surface."""
+    softened: str = ""
+    """Why it is less grave than it would be: an id of
+    :data:`sglang_contracts.verify.silences.reasons.SILENCES`; empty: it is not."""
 
 
 class Unresolved(msgspec.Struct, frozen=True, order=True):
@@ -93,6 +97,17 @@ class Unresolved(msgspec.Struct, frozen=True, order=True):
     """An id of :data:`sglang_contracts.verify.rules.unresolved.REASONS`."""
     symbol: str
     location: Location
+
+
+class Silenced(msgspec.Struct, frozen=True, order=True):
+    """Something found of which nothing is said, and why."""
+
+    reason: str
+    """An id of :data:`sglang_contracts.verify.silences.reasons.SILENCES`."""
+    symbol: str
+    location: Location
+    what: str = ""
+    """How it would fail: a name of :data:`sglang_contracts.verify.rules.registry.FAILURES`."""
 
 
 class ReleaseReport(msgspec.Struct, frozen=True):
@@ -105,6 +120,17 @@ class ReleaseReport(msgspec.Struct, frozen=True):
     """Whether all of the plugin was looked at: else it is unknown even without its findings."""
     unresolved: tuple[Unresolved, ...] = ()
     """What it relies on and cannot be told; with any it is not known."""
+    silenced: tuple[Silenced, ...] = ()
+    """What was found and is not reported."""
+
+    @property
+    def silences(self) -> dict[str, int]:
+        """Reason → the number of places that it keeps quiet, or makes less grave."""
+        counted = Counter(each.reason for each in self.silenced)
+        for finding in self.findings:
+            if finding.softened:
+                counted[finding.softened] += len(finding.locations)
+        return dict(sorted(counted.items()))
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):

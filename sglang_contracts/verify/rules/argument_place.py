@@ -183,8 +183,18 @@ def judge_shift(judging: Judging, case: Case) -> Finding | None:
 CAUSE = Cause(
     detects={UseKind.NEED: detect_misplaced},
     failures=(
-        Failure(what="place", catches=NOTHING, judge=judge_argument_place),
-        Failure(what="shift", catches=NOTHING, judge=judge_shift),
+        Failure(
+            what="place",
+            says="an argument of {name}() goes to another parameter",
+            catches=NOTHING,
+            judge=judge_argument_place,
+        ),
+        Failure(
+            what="shift",
+            says="an argument of {name}() lands on another parameter",
+            catches=NOTHING,
+            judge=judge_shift,
+        ),
     ),
     rules=(PARAMETER_REMOVED, PARAMETER_MOVED),
 )

@@ -107,7 +107,12 @@ def judge_argument_type(judging: Judging, case: Case) -> Finding | None:
 CAUSE = Cause(
     detects={},  # a call that binds is looked at with its form
     failures=(
-        Failure(what="type", catches=CALL_ERRORS | ATTRIBUTE_ERRORS, judge=judge_argument_type),
+        Failure(
+            what="type",
+            says="an argument of {name}() is of another type",
+            catches=CALL_ERRORS | ATTRIBUTE_ERRORS,
+            judge=judge_argument_type,
+        ),
     ),
     rules=(DTYPE_CHANGED,),
 )

@@ -19,6 +19,7 @@ from sglang_contracts.verify.rules.cause import Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.launch_word_gone import SERVER_ARG_REMOVED
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+from sglang_contracts.verify.silences import reasons
 from sglang_contracts.verify.values import signature_fit
 from sglang_contracts.verify.values.signature_fit import Shape, misfit
 from sglang_contracts.verify.values.value import (
@@ -352,8 +353,8 @@ def judge_misfit(judging: Judging, case: Case) -> Finding | None:
                 symbol = f"{outcome.symbol}({outcome.name})"
             if owner.qual == "ServerArgs":
                 rule = SERVER_ARG_REMOVED
-            if outcome.detail == "ignored-keyword":
-                severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+            if reasons.IGNORED_KEYWORD.holds(outcome.detail == "ignored-keyword"):
+                severity = severity.at_most(Severity.WARNING, reasons.IGNORED_KEYWORD)
         case "missing":
             rule = PARAMETER_REQUIRED
             symbol = outcome.symbol
@@ -398,6 +399,13 @@ def dropped(
 
 CAUSE = Cause(
     detects={UseKind.CALL: detect_call},
-    failures=(Failure(what="misfit", catches=CALL_ERRORS, judge=judge_misfit),),
+    failures=(
+        Failure(
+            what="misfit",
+            says="{name}() cannot be called in this form",
+            catches=CALL_ERRORS,
+            judge=judge_misfit,
+        ),
+    ),
     rules=(PARAMETER_RENAMED, PARAMETER_REQUIRED, KEYWORD_ONLY),
 )

@@ -9,10 +9,18 @@ from sglang_contracts.plugin.ir.nodes import Dotted, Node, Not, Tried, Truth, Un
 from sglang_contracts.plugin.ir.records import Chain, File, Use, UseKind
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import Outcome
-from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
+from sglang_contracts.verify.findings.finding import (
+    Finding,
+    Location,
+    Severity,
+    Silenced,
+    Suggestion,
+)
 from sglang_contracts.verify.rules.check import Check
 from sglang_contracts.verify.rules.history import Entry, Timeline
 from sglang_contracts.verify.rules.rule import COMES_WITH, NOT_ANY_MORE, Rule
+from sglang_contracts.verify.silences.reasons import GUARDED, TURNED_OFF
+from sglang_contracts.verify.silences.silence import Silence, Weight
 from sglang_contracts.verify.suggest.replacements import Replacements
 from sglang_contracts.verify.values.signature_fit import text as signature_text
 
@@ -79,6 +87,8 @@ class Judging:
         )
         """Keys that the plugin puts into tables: modules into ``sys.modules``, too."""
         self.required: dict[tuple[str, str, int | None], bool] = {}
+        self.silenced: list[Silenced] = []
+        """What was found and not reported since the list was emptied."""
         self.courses: dict[tuple[int, str], tuple[bytes, bytes]] = {}
         self.coverage: dict[tuple[int, int], tuple[bool | None, ...] | None] = {}
         self.chains: list[tuple[int, File, Chain, list[tuple[bool, ...]]]] | None = None
@@ -89,8 +99,9 @@ class Judging:
         What is not given is as the rule has it: ``severity`` (less where something catches it),
         ``role``; and the place is that of the case.
         """
-        if "severity" not in more:
-            more["severity"] = self.severity(case, rule.severity)
+        weight = more.setdefault("severity", self.severity(case, rule.severity))
+        if isinstance(weight, Weight):
+            more.update(severity=weight.severity, softened=weight.softened)
         if "locations" not in more:
             more["locations"] = self.location(case)
         dates = {
@@ -207,14 +218,36 @@ class Judging:
                 return self.catalog.surface(release).has_module(spelling)
         return False
 
-    def severity(self, case: Case, worst: Severity = Severity.ERROR) -> Severity:
+    def severity(self, case: Case, worst: Severity = Severity.ERROR) -> Weight:
         """How bad it is, by what catches it and whether there is another way."""
         reach = case.entry.reach
-        if not reach.caught:
-            return worst
-        if reach.way_out or case.last_ok is None or self.taken_up(case):
-            return Severity.NOTE
-        return Severity.WARNING
+        weight = Weight(worst)
+        if GUARDED.holds(
+            reach.caught and (reach.way_out or case.last_ok is None or self.taken_up(case))
+        ):
+            return weight.at_most(Severity.NOTE, GUARDED)
+        if TURNED_OFF.holds(reach.caught):
+            return weight.at_most(Severity.WARNING, TURNED_OFF)
+        return weight
+
+    def place(self, check: Check) -> Location:
+        """Where a check stands in the plugin."""
+        file, name = self.files[check.file], check.name
+        if check.kind == "clause":
+            candidate = self.timeline.checker.candidates[check.number]
+            check = Check(candidate.kind, candidate.file, candidate.number, candidate.name)
+        if check.kind == "use":
+            use = file.uses[check.number]
+            return Location(file.path, use.line, use.column)
+        if check.kind == "class":
+            return Location(file.path, file.classes[name].line)
+        return Location(file.path, file.functions[check.number].line)
+
+    def silence(self, case: Case, reason: Silence, symbol: str = "") -> None:
+        """Note that nothing is said of a case, and why."""
+        outcome = case.entry.outcome
+        made = Silenced(reason.id, symbol or outcome.symbol, self.place(case.check), outcome.what)
+        self.silenced.append(made)
 
     def taken_up(self, case: Case) -> bool:
         """Whether all who ask for what a ``try`` gave have another way where it gave nothing."""

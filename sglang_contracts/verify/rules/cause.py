@@ -27,6 +27,9 @@ class Failure:
 
     what: str
     """Its name in :attr:`~sglang_contracts.verify.answers.outcome.Outcome.what`."""
+    says: str
+    """What happens, in a few words, where nothing more is said: ``{name}`` is the short symbol,
+    ``{module}`` its module."""
     catches: frozenset[str]
     """Exceptions whose ``except`` clauses catch it."""
     judge: Judge | None

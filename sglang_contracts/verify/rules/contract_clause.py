@@ -6,6 +6,7 @@ from sglang_contracts.verify.findings.finding import Finding, Location, Severity
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+from sglang_contracts.verify.silences import reasons
 
 OBLIGATION_UNMET = Rule(
     id="obligation-unmet",
@@ -56,13 +57,17 @@ def judge_clause(judging: Judging, case: Case) -> Finding:
         suggestion = Suggestion(replacement.use, "contract", note=replacement.note)
     rule = judging.rules.get(clause.rule, OBLIGATION_UNMET if obligation else BEHAVIOUR_CHANGED)
     severity = judging.severity(case, Severity(clause.severity or "error"))
-    if case.entry.outcome.detail in ("may-be-set", "handed-on"):
-        severity = Severity.NOTE
-    if case.entry.outcome.symbol.startswith("env:") or case.entry.outcome.detail in (
-        "unproven",
-        "asked-for",
-    ):  # nothing fails, it has no effect; or whether it fails is decided elsewhere
-        severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+    detail = case.entry.outcome.detail
+    if reasons.MAY_BE_SET.holds(detail == reasons.MAY_BE_SET.id):
+        severity = severity.at_most(Severity.NOTE, reasons.MAY_BE_SET)
+    elif reasons.HANDED_ON.holds(detail == reasons.HANDED_ON.id):
+        severity = severity.at_most(Severity.NOTE, reasons.HANDED_ON)
+    elif reasons.UNPROVEN.holds(detail == reasons.UNPROVEN.id):
+        severity = severity.at_most(Severity.WARNING, reasons.UNPROVEN)
+    elif reasons.ASKED_FOR.holds(detail == reasons.ASKED_FOR.id):
+        severity = severity.at_most(Severity.WARNING, reasons.ASKED_FOR)
+    if reasons.NO_EFFECT.holds(case.entry.outcome.symbol.startswith("env:")):
+        severity = severity.at_most(Severity.WARNING, reasons.NO_EFFECT)
     return judging.finding(
         case,
         rule=rule,
@@ -80,8 +85,18 @@ def judge_clause(judging: Judging, case: Case) -> Finding:
 CAUSE = Cause(
     detects={},  # places that a clause may be about are looked at clause by clause
     failures=(
-        Failure(what="behaviour", catches=NOTHING, judge=judge_clause),
-        Failure(what="obligation", catches=NOTHING, judge=judge_clause),
+        Failure(
+            what="behaviour",
+            says="{name} means something else",
+            catches=NOTHING,
+            judge=judge_clause,
+        ),
+        Failure(
+            what="obligation",
+            says="{name} is expected by SGLang",
+            catches=NOTHING,
+            judge=judge_clause,
+        ),
     ),
     rules=(OBLIGATION_UNMET, BEHAVIOUR_CHANGED),
 )

@@ -54,11 +54,14 @@ _MAGIC = frozenset(
 
 def detect_use(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """One use: what the first cause says that can tell, in the registry's order."""
+    found = UNKNOWN
     for detect in DETECTS.get(use.kind, ()):
         outcome = detect(state, index, file, use)
         if outcome.status is not Status.UNKNOWN:
             return outcome
-    return UNKNOWN
+        if not found.what:
+            found = outcome
+    return found
 
 
 class Detectors:

@@ -74,6 +74,10 @@ def judge_enum_text(judging: Judging, case: Case) -> Finding | None:
 
 CAUSE = Cause(
     detects={UseKind.NEED: detect_member_text},
-    failures=(Failure(what="text", catches=NOTHING, judge=judge_enum_text),),
+    failures=(
+        Failure(
+            what="text", says="{name} gives another text", catches=NOTHING, judge=judge_enum_text
+        ),
+    ),
     rules=(),  # a change of behaviour
 )

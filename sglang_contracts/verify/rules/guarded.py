@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sglang_contracts.plugin.ir.records import Attempt, File, Use, UseKind
 from sglang_contracts.verify.answers.memory import Key
 from sglang_contracts.verify.answers.outcome import Outcome, Status
+from sglang_contracts.verify.silences.reasons import OTHER_BRANCH
 from sglang_contracts.verify.values.evaluator import Evaluator
 
 
@@ -17,6 +18,8 @@ class Reach(NamedTuple):
     runs: bool
     caught: bool = False
     way_out: bool = True
+    silence: str = ""
+    """The reason for which it does not run; empty: it does."""
 
 
 class Guards:
@@ -60,8 +63,8 @@ class Guards:
                     caught, way_out = True, attempt.way_out
             elif record.kind == "if":
                 truth = self.evaluator.constants.condition(index, record.condition)
-                if truth is not None and truth != record.positive:
-                    return Reach(False)
+                if OTHER_BRANCH.holds(truth is not None and truth != record.positive):
+                    return Reach(False, silence=OTHER_BRANCH.id)
             guard = record.parent
         return Reach(True, caught, way_out)
 

@@ -30,6 +30,12 @@ class Entry(NamedTuple):
         return self.outcome.status is Status.BROKEN and self.reach.runs
 
     @property
+    def silence(self) -> str:
+        """The reason for which nothing is said though it would break; empty: there is none."""
+        outcome = self.outcome
+        return self.reach.silence if outcome.status is Status.BROKEN else outcome.silence
+
+    @property
     def fine(self) -> bool:
         """Whether it is certainly there."""
         return self.outcome.status is Status.OK
@@ -67,6 +73,8 @@ class Timeline:
         self._entries: list[list[Entry | None]] = [[None] * len(releases) for _ in self.checks]
         self.ever_unresolved: set[int] = set()
         """Checks of which nothing can be said in a release that is reported on."""
+        self.ever_silenced: set[int] = set()
+        """Checks of which nothing is said in such a release though they would break."""
         self.ever_broken = self._run(range(len(self.checks)), self.wanted)
         """Checks that break in one of the releases that are reported on."""
         if not history:
@@ -96,6 +104,8 @@ class Timeline:
                     broken.add(number)
                 elif entry.outcome.what == "unresolved" and entry.reach.runs:
                     self.ever_unresolved.add(number)
+                elif entry.silence:
+                    self.ever_silenced.add(number)
                 dependents.note(number, names)
         for number, entry in current.items():
             self._fill(number, indices[since[number] :], entry)
@@ -140,7 +150,8 @@ class Timeline:
     def _dated(self, number: int, index: int, entry: Entry) -> Entry:
         """A clause says nothing in a release in which it is not in force."""
         check = self.checks[number]
-        if check.kind != "clause" or entry.outcome.status is not Status.BROKEN:
+        told = entry.outcome.status is Status.BROKEN or entry.outcome.silence
+        if check.kind != "clause" or not told:
             return entry
         clause = self.checker.candidates[check.number].clause
         force = self._force.get(clause)

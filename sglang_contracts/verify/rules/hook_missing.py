@@ -18,6 +18,7 @@ from sglang_contracts.verify.rules.check import Check
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.history import Entry
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+from sglang_contracts.verify.silences import reasons
 from sglang_contracts.verify.values.signature_fit import text as signature_text
 from sglang_contracts.verify.values.subclasses import derived
 
@@ -141,7 +142,9 @@ def judge_missing_hooks(
             judging.required[key] = is_obligatory(judging, symbol, owner, index, good)
         if not judging.required[key]:
             continue
-        severity = judging.severity(case) if good is not None else Severity.NOTE
+        severity = judging.severity(case)
+        if reasons.NEVER_COMPLETE.holds(good is None):
+            severity = severity.at_most(Severity.NOTE, reasons.NEVER_COMPLETE)
         made.append(
             judging.finding(
                 case,
@@ -202,6 +205,13 @@ def is_obligatory(
 
 CAUSE = Cause(
     detects={},  # a class is looked at as a whole
-    failures=(Failure(what="hook-missing", catches=NOTHING, judge=None),),
+    failures=(
+        Failure(
+            what="hook-missing",
+            says="SGLang needs {name} from the class",
+            catches=NOTHING,
+            judge=None,
+        ),
+    ),
     rules=(HOOK_MISSING,),
 )

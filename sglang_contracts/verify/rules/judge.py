@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglang_contracts.plugin.ir.records import UseKind
-from sglang_contracts.verify.findings.finding import Finding, Unresolved
+from sglang_contracts.verify.findings.finding import Finding, Silenced, Unresolved
 from sglang_contracts.verify.rules import (
     hook_missing,
     member_gone,
@@ -12,6 +12,19 @@ from sglang_contracts.verify.rules import (
 )
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.registry import FAILURES
+
+
+def told_at(judging: Judging, index: int) -> tuple[list[Finding], list[Silenced]]:
+    """Findings in one release (by index), not yet merged; and what was found and is not told."""
+    judging.silenced.clear()
+    found = findings_at(judging, index)
+    timeline = judging.timeline
+    for number in sorted(timeline.ever_silenced):
+        entry, check = timeline.entry(number, index), timeline.checks[number]
+        if entry.silence:
+            outcome, place = entry.outcome, judging.place(check)
+            judging.silenced.append(Silenced(entry.silence, outcome.symbol, place, outcome.what))
+    return found, sorted(set(judging.silenced))
 
 
 def findings_at(judging: Judging, index: int) -> list[Finding]:

@@ -8,16 +8,15 @@ from itertools import islice
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Has
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.plugin.walk.except_clauses import ATTRIBUTE_ERRORS, IMPORT_ERRORS
-from sglang_contracts.surface.model import Attribute, Class, Function
+from sglang_contracts.surface.model import Attribute, Function
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion, with_changes
 from sglang_contracts.verify.rules import (
+    member_silence,
     name_gone,
     operation_on_kind,
-    own_writes,
     result_form,
-    supplied,
 )
 from sglang_contracts.verify.rules.case import Case, Judging, role_of
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
@@ -25,6 +24,8 @@ from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.name_gone import MODULE_REMOVED, SYMBOL_MOVED, SYMBOL_REMOVED
 from sglang_contracts.verify.rules.result_form import HAS_NO, RETURN_CHANGED
 from sglang_contracts.verify.rules.rule import ALONE, SAID_BY_ITS_PATCH_OR_OVERRIDE, Edit, Rule
+from sglang_contracts.verify.silences import reasons
+from sglang_contracts.verify.silences.silence import Weight
 from sglang_contracts.verify.values.subclasses import derived
 from sglang_contracts.verify.values.value import (
     Builtin,
@@ -146,23 +147,10 @@ def detect_attribute(state: Detection, index: int, file: File, use: Use) -> Outc
     if not look.lost:
         return UNKNOWN
     owner = look.lost[0]
-    if holds_other(state, index, base, name):
-        return UNKNOWN
-    if use.kind is UseKind.READ and supplied.supplies_read(state, index, use, base, name, owner):
-        return UNKNOWN
-    if value.named and set_upstream(state, value.named, name):
-        return UNKNOWN
     symbol = f"{owner.name}.{name}" if owner.qual else f"{owner.module}:{name}"
     on_object = isinstance(value.alternatives[0], (ObjectOf, OwnObject, OwnSuper))
     loosely = any(type(each) is ObjectOf and each.exact is None for each in value.alternatives)
-    if use.kind is UseKind.WRITE and (
-        still_read(state, owner, name)
-        or own_writes.compatibility(file, use, base)
-        or own_writes.put_in(file, use, base, name)
-        or own_writes.read_back(use, state.last_reads[index])
-    ):
-        return UNKNOWN
-    return Outcome(
+    lost = Outcome(
         Status.BROKEN,
         "attribute",
         symbol,
@@ -172,54 +160,8 @@ def detect_attribute(state: Detection, index: int, file: File, use: Use) -> Outc
         new="held" if loosely else "",
         named=value.named,
     )
-
-
-def still_read(state: Detection, owner: Symbol, name: str) -> bool:
-    """Whether the release reads a name off a class or module that does not define it."""
-    receiver = (owner.qual or owner.module).rsplit(".", 1)[-1]
-    if name in state.lens.readers(receiver):
-        return True
-    return owner.kind == "class" and any(
-        name in read_by(state, each) for each in state.lens.mro(owner)
-    )
-
-
-def read_by(state: Detection, owner: Symbol) -> frozenset[str]:
-    """Names that the methods of a class read or call, of whatever."""
-
-    def work() -> frozenset[str]:
-        methods = owner.node.methods.values() if isinstance(owner.node, Class) else ()
-        return frozenset(name for each in methods for name in (*each.reads, *each.calls))
-
-    return state.lens.once(("read-by", owner.module, owner.qual), work)
-
-
-def holds_other(state: Detection, index: int, base: int, name: str) -> bool:
-    """Whether the plugin itself puts an object that has the name where it reads it.
-
-    What an annotation says of ``item.stats`` is not all there is where the plugin writes
-    ``item.stats = Own()`` elsewhere.
-    """
-    held = state.files[index].nodes[base]
-    if type(held) is not Attr:
-        return False
-    evaluator = state.evaluator
-    holder = evaluator.value(index, held.base).alternatives
-    for file, node, value in state.assigned.get(held.name, ()):
-        written = evaluator.value(file, value)
-        if not written.alternatives or evaluator.members.look(written, name).lost:
-            continue
-        target = state.files[file].nodes[node]
-        assert type(target) is Attr
-        other = evaluator.value(file, target.base).alternatives
-        if not other or not holder or set(other) & set(holder):
-            return True
-    return False
-
-
-def set_upstream(state: Detection, receiver: str, name: str) -> bool:
-    """Whether the release sets the attribute from outside on what goes by that name."""
-    return len(state.lens.writers(receiver).get(name, ())) > 1
+    reason = member_silence.silence_of(state, index, file, use, node, owner, value.named)
+    return lost if reason is None else lost.silenced(reason.id)
 
 
 def name_agrees(judging: Judging, case: Case, file: File, use: Use) -> bool:
@@ -268,15 +210,19 @@ def judge_probe(judging: Judging, case: Case) -> Finding | None:
     if case.last_ok is None:
         return None  # not there yet: that is what the question is for
     file, use = judging.use(case)
-    severity = Severity.NOTE
-    if use.name == "has" and not other_way(judging, case, file, use):
-        severity = Severity.WARNING
-    if use.name in _INSISTED and not attempted(file, use):
-        severity = _INSISTED[use.name]
+    weight = Weight(Severity.ERROR)
+    insisted = use.name in _INSISTED and not attempted(file, use)
+    unanswered = use.name == "has" and not other_way(judging, case, file, use)
+    if reasons.ASKED_FIRST.holds(not insisted and not unanswered):
+        weight = weight.at_most(Severity.NOTE, reasons.ASKED_FIRST)
+    elif insisted:
+        weight = Weight(_INSISTED[use.name])
+    elif unanswered:
+        weight = weight.at_most(Severity.WARNING, reasons.TURNED_OFF)
     made = judge_attribute(judging, case)
     if made is None:
         return None
-    return with_changes(made, severity=severity, role="guard")
+    return with_changes(made, severity=weight.severity, softened=weight.softened, role="guard")
 
 
 def attempted(file: File, use: Use) -> bool:
@@ -343,14 +289,15 @@ def judge_attribute(judging: Judging, case: Case) -> Finding | None:
         suggestion = judging.instead_of_symbol(case, written, found)
     patch = use.kind in (UseKind.WRITE, UseKind.HOOK)
     on_object = outcome.detail == "object"
-    if use.kind is UseKind.WRITE and on_object:
+    if reasons.WRITTEN.holds(use.kind is UseKind.WRITE and on_object):
         most = Severity.NOTE if case.entry.reach.caught else Severity.WARNING
-        severity = min(severity, most, key=lambda each: each.rank)
+        severity = severity.at_most(most, reasons.WRITTEN)
         patch = False
-    if use.kind is UseKind.DOTTED and use.name != "import":
-        asked = use.name == "probe" and name_gone.answered(file, use)
-        most = Severity.NOTE if asked else Severity.WARNING
-        severity = min(severity, most, key=lambda each: each.rank)
+    text_alone = use.kind is UseKind.DOTTED and use.name != "import"
+    if text_alone and use.name == "probe" and name_gone.answered(file, use):
+        severity = severity.at_most(Severity.NOTE, reasons.ASKED_FIRST)
+    elif reasons.TEXT_ALONE.holds(text_alone):
+        severity = severity.at_most(Severity.WARNING, reasons.TEXT_ALONE)
     rule = rule_of(judging, outcome, found, suggestion)
     if patch:
         rule = PATCH_TARGET_MISSING
@@ -467,9 +414,24 @@ def _facts(found: Symbol | None) -> str:
 CAUSE = Cause(
     detects={UseKind.READ: detect_attribute, UseKind.PROBE: detect_attribute},
     failures=(
-        Failure(what="attribute", catches=ATTRIBUTE_ERRORS, judge=judge_lost_attribute),
-        Failure(what="module-by-name", catches=IMPORT_ERRORS, judge=judge_attribute),
-        Failure(what="hook", catches=NOTHING, judge=judge_attribute),
+        Failure(
+            what="attribute",
+            says="{name} is not there",
+            catches=ATTRIBUTE_ERRORS,
+            judge=judge_lost_attribute,
+        ),
+        Failure(
+            what="module-by-name",
+            says="module {name} is not there",
+            catches=IMPORT_ERRORS,
+            judge=judge_attribute,
+        ),
+        Failure(
+            what="hook",
+            says="the target of the hook, {name}, is not there",
+            catches=NOTHING,
+            judge=judge_attribute,
+        ),
     ),
     rules=(
         FIELD_REMOVED,

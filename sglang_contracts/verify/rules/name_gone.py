@@ -154,8 +154,18 @@ def judge_import(judging: Judging, case: Case) -> Finding:
 CAUSE = Cause(
     detects={UseKind.IMPORT: detect_import, UseKind.DOTTED: detect_dotted},
     failures=(
-        Failure(what="module", catches=IMPORT_ERRORS, judge=judge_import),
-        Failure(what="import", catches=IMPORT_ERRORS, judge=judge_import),
+        Failure(
+            what="module",
+            says="module {name} is not there",
+            catches=IMPORT_ERRORS,
+            judge=judge_import,
+        ),
+        Failure(
+            what="import",
+            says="{name} is not in {module}",
+            catches=IMPORT_ERRORS,
+            judge=judge_import,
+        ),
     ),
     rules=(MODULE_REMOVED, SYMBOL_REMOVED, SYMBOL_MOVED),
 )

@@ -386,9 +386,15 @@ CAUSE = Cause(
         UseKind.ITEM: detect_key,
     },
     failures=(
-        Failure(what="kind", catches=ATTRIBUTE_ERRORS, judge=judge_kind),
+        Failure(
+            what="kind",
+            says="{name} is of another type",
+            catches=ATTRIBUTE_ERRORS,
+            judge=judge_kind,
+        ),
         Failure(
             what="need",
+            says="{name} is of another type",
             catches=CALL_ERRORS | KEY_ERRORS | UNPACK_ERRORS,
             judge=judge_operation,
         ),

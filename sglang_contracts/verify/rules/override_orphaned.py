@@ -15,6 +15,7 @@ from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+from sglang_contracts.verify.silences import reasons
 from sglang_contracts.verify.values.value import is_weak
 
 OVERRIDE_ORPHANED = Rule(
@@ -110,11 +111,13 @@ def judge_orphan(judging: Judging, case: Case) -> Finding | None:
     severity = judging.severity(case)
     idle = found.kind == "attribute" or (not called and found.kind == "method")
     gained = [*replaced, contracted.symbol] if contracted else replaced
-    if idle or not gained or kept_beside(judging, case, found, gained):
-        severity = Severity.NOTE
-    elif isinstance(found.node, Function) and found.node.role & Role.ABSTRACT:
-        # it was a duty: without it the class is incomplete, with it there is dead code
-        severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+    duty = isinstance(found.node, Function) and bool(found.node.role & Role.ABSTRACT)
+    if reasons.NOTHING_INSTEAD.holds(idle or not gained):
+        severity = severity.at_most(Severity.NOTE, reasons.NOTHING_INSTEAD)
+    elif reasons.KEPT_BESIDE.holds(kept_beside(judging, case, found, gained)):
+        severity = severity.at_most(Severity.NOTE, reasons.KEPT_BESIDE)
+    elif reasons.WAS_DUTY.holds(duty):
+        severity = severity.at_most(Severity.WARNING, reasons.WAS_DUTY)
     return judging.finding(
         case,
         rule=OVERRIDE_ORPHANED,
@@ -193,6 +196,13 @@ def moved_requirements(found: Symbol, before: object, after: object) -> list[str
 
 CAUSE = Cause(
     detects={},  # an override is looked at with its signature
-    failures=(Failure(what="orphan", catches=NOTHING, judge=judge_orphan),),
+    failures=(
+        Failure(
+            what="orphan",
+            says="nothing calls an override of {name}()",
+            catches=NOTHING,
+            judge=judge_orphan,
+        ),
+    ),
     rules=(OVERRIDE_ORPHANED,),
 )

@@ -16,6 +16,8 @@ from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+from sglang_contracts.verify.silences import reasons
+from sglang_contracts.verify.silences.silence import Weight
 from sglang_contracts.verify.values.object_calls import Site
 from sglang_contracts.verify.values.signature_fit import Misfit, Shape, misfit
 from sglang_contracts.verify.values.value import ObjectOf, OwnFunctionRef, OwnObject
@@ -349,14 +351,15 @@ def judge_signature(judging: Judging, case: Case) -> Finding | None:
     new = judging.releases[case.at]
     after = judging.catalog.surface(new)
     severity = judging.severity(case)
-    if departs(judging, case, outcome.owner):
-        severity = Severity.NOTE  # it never stood in for the base's: its callers are its own
-    elif outcome.detail == "special" or (
-        outcome.detail == "rare" and not gained(judging, case, outcome.owner, outcome.name)
-    ):
-        severity = Severity.NOTE  # on a special path only, which this class may never see
-    elif outcome.detail in ("rare", "deferred"):
-        severity = min(severity, Severity.WARNING, key=lambda each: each.rank)
+    rare = outcome.detail == "rare" and not gained(judging, case, outcome.owner, outcome.name)
+    if reasons.NEVER_STOOD_IN.holds(departs(judging, case, outcome.owner)):
+        severity = severity.at_most(Severity.NOTE, reasons.NEVER_STOOD_IN)
+    elif reasons.SPECIAL_PATH.holds(outcome.detail == "special" or rare):
+        severity = severity.at_most(Severity.NOTE, reasons.SPECIAL_PATH)
+    elif reasons.RARELY_PASSED.holds(outcome.detail == "rare"):
+        severity = severity.at_most(Severity.WARNING, reasons.RARELY_PASSED)
+    elif outcome.detail == "deferred":  # SGLang's own work is done, only later
+        severity = Weight(min(severity.severity, Severity.WARNING, key=lambda each: each.rank))
     return judging.finding(
         case,
         rule=OVERRIDE_SIGNATURE,
@@ -432,6 +435,13 @@ def _takes(function: Symbol, name: str) -> bool:
 
 CAUSE = Cause(
     detects={UseKind.WRITE: detect_write, UseKind.HOOK: detect_hook},
-    failures=(Failure(what="override", catches=NOTHING, judge=judge_stand_in),),
+    failures=(
+        Failure(
+            what="override",
+            says="an override of {name}() cannot take what SGLang passes",
+            catches=NOTHING,
+            judge=judge_stand_in,
+        ),
+    ),
     rules=(OVERRIDE_SIGNATURE,),
 )

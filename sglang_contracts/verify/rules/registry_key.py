@@ -85,8 +85,18 @@ def judge_taken_key(judging: Judging, case: Case) -> Finding | None:
 CAUSE = Cause(
     detects={UseKind.ITEM: detect_registry_key, UseKind.REGISTER: detect_registry_key},
     failures=(
-        Failure(what="registry", catches=KEY_ERRORS, judge=judge_registry),
-        Failure(what="taken", catches=NOTHING, judge=judge_taken_key),
+        Failure(
+            what="registry",
+            says="{name} is not registered",
+            catches=KEY_ERRORS,
+            judge=judge_registry,
+        ),
+        Failure(
+            what="taken",
+            says="{name} is registered by SGLang itself",
+            catches=NOTHING,
+            judge=judge_taken_key,
+        ),
     ),
     rules=(REGISTRY_REMOVED,),
 )

@@ -288,10 +288,27 @@ def judge_unpacking(judging: Judging, case: Case) -> Finding | None:
 CAUSE = Cause(
     detects={UseKind.UNPACK: detect_unpacking},
     failures=(
-        Failure(what="coroutine", catches=NOTHING, judge=judge_awaited),  # made, and never run
-        Failure(what="no-coroutine", catches=CALL_ERRORS, judge=judge_awaited),
-        Failure(what="result", catches=ATTRIBUTE_ERRORS, judge=judge_result),
-        Failure(what="unpack", catches=UNPACK_ERRORS, judge=judge_unpacking),
+        Failure(
+            what="coroutine", says="{name}() is a coroutine", catches=NOTHING, judge=judge_awaited
+        ),  # made, and never run
+        Failure(
+            what="no-coroutine",
+            says="{name}() is no coroutine",
+            catches=CALL_ERRORS,
+            judge=judge_awaited,
+        ),
+        Failure(
+            what="result",
+            says="{name}() returns something else",
+            catches=ATTRIBUTE_ERRORS,
+            judge=judge_result,
+        ),
+        Failure(
+            what="unpack",
+            says="{name}() returns another number of values",
+            catches=UNPACK_ERRORS,
+            judge=judge_unpacking,
+        ),
     ),
     rules=(RETURN_CHANGED,),
 )

@@ -43,6 +43,7 @@ CAUSE = Cause(
     failures=(
         Failure(
             what="retired",
+            says="{name}() only raises",
             catches=frozenset(
                 {"RuntimeError", "NotImplementedError", "Exception", "BaseException", "*"}
             ),

@@ -57,7 +57,9 @@ def judge(judging: Judging, case: Case) -> Finding | None:
 
 CAUSE = Cause(
     detects={{UseKind.CALL: detect}},
-    failures=(Failure(what="{name}", catches=NOTHING, judge=judge),),
+    failures=(
+        Failure(what="{name}", says="TODO: of {{name}}", catches=NOTHING, judge=judge),
+    ),
     rules=({constant},),
 )
 '''

@@ -1,0 +1,1 @@
+"""The reasons for which something found is not reported, or is reported softer."""

@@ -1,0 +1,3 @@
+from sglang.srt.ignored_keyword import Request
+
+made = Request(kept=1, lost=2)

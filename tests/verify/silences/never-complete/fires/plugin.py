@@ -1,0 +1,8 @@
+from sglang.srt.never_complete import Hook
+
+
+class Mine(Hook):
+    pass
+
+
+made = Mine()

@@ -1,0 +1,11 @@
+from abc import ABC, abstractmethod
+
+
+class Old(ABC):
+    @abstractmethod
+    def needed(self): ...
+    def run(self): return self.needed()
+
+
+class Hook:
+    def run(self): return 1

@@ -1,0 +1,3 @@
+from sglang.srt.no_effect import g
+
+g(1)

@@ -1,0 +1,3 @@
+import os
+
+os.environ["SGLANG_ROWS"] = "1"

@@ -1,0 +1,1 @@
+def run(wheel): return wheel.spin(1, deep=True)

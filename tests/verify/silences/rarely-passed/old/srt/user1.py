@@ -1,0 +1,1 @@
+def run(loop): return loop.turn(1)

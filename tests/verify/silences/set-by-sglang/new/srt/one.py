@@ -1,0 +1,2 @@
+def one(batch):
+    batch.lost = 1

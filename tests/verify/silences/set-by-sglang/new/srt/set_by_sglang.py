@@ -1,0 +1,3 @@
+class ForwardBatch:
+    def __init__(self):
+        self.kept = 1

@@ -1,0 +1,2 @@
+def three(batch):
+    batch.lost = 3

@@ -1,0 +1,2 @@
+def two(batch):
+    batch.lost = 2

@@ -1,0 +1,5 @@
+from sglang.srt.special_path import Loop
+
+
+class Mine(Loop):
+    def turn(self, rows): return rows

@@ -1,0 +1,5 @@
+from sglang.srt.still_read import Batch
+
+
+def use(batch: Batch):
+    batch.lost = 2

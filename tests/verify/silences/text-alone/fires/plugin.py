@@ -1,0 +1,3 @@
+from unittest import mock
+
+mock.patch("sglang.srt.text_alone.lost", print).start()

@@ -1,0 +1,2 @@
+def lost(): return 1
+def kept(): return 1

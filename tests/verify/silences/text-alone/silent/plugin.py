@@ -1,0 +1,1 @@
+NAMES = {"rows": "sglang.srt.text_alone.lost"}

@@ -1,0 +1,8 @@
+class Turner:
+    def turn_all(self): return 1
+    def go(self): return self.turn_all()
+
+
+class Plain:
+    def swing_all(self): return 1
+    def go(self): return self.swing_all()

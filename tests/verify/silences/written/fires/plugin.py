@@ -1,0 +1,3 @@
+from sglang.srt.written import Batch
+
+Batch.lost = 2

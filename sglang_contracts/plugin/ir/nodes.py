@@ -216,6 +216,23 @@ class TupleOf(Operation, frozen=True, tag="tuple"):
     elements: tuple[int, ...]
 
 
+class Filled(Operation, frozen=True, tag="filled"):
+    """A container that elements are put into after it was made."""
+
+    site: int
+    """Which of the file's containers it is."""
+    mapping: bool
+    start: int
+    """Element that it was made with; :data:`UNKNOWN`: it was made empty."""
+
+
+class Kept(Operation, frozen=True, tag="kept"):
+    """A name of this module that functions bind with ``global``."""
+
+    name: str
+    """Key of :attr:`~sglang_contracts.plugin.ir.records.File.kept`."""
+
+
 class Literal(Operation, frozen=True, tag="literal"):
     """A value of a builtin type, or ``None``, ``true``, ``false``."""
 
@@ -437,6 +454,8 @@ Node = (
     | ListOf
     | DictOf
     | TupleOf
+    | Filled
+    | Kept
     | Literal
     | Text
     | Number

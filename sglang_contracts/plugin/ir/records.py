@@ -180,6 +180,14 @@ class Chain(msgspec.Struct, array_like=True):
     """Whether they were all bound before."""
 
 
+class Put(msgspec.Struct, array_like=True):
+    """An element that is put into a container."""
+
+    container: int
+    """A node that is, or leads to, a :class:`~sglang_contracts.plugin.ir.nodes.Filled`."""
+    value: int
+
+
 class File(msgspec.Struct, array_like=True):
     """One file of a plugin."""
 
@@ -225,3 +233,6 @@ class File(msgspec.Struct, array_like=True):
     """It has a problem, and names SGLang or may: what it uses is not known."""
     transient: bool = False
     """Its problem is want of memory or stack: the same file may be read another time."""
+    puts: list[Put] = []
+    kept: dict[str, list[int]] = {}
+    """Name that functions bind with ``global`` → nodes of what it is bound to, anywhere."""

@@ -7,6 +7,7 @@ import ast
 from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
     Attr,
+    Filled,
     Iter,
     Known,
     ListOf,
@@ -16,8 +17,8 @@ from sglang_contracts.plugin.ir.nodes import (
 )
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
+from sglang_contracts.plugin.walk import containers, operands, string_constants
 from sglang_contracts.plugin.walk import except_clauses as guards
-from sglang_contracts.plugin.walk import operands, string_constants
 from sglang_contracts.plugin.walk.scope import BUILTINS, dotted_name
 from sglang_contracts.plugin.walk.state import Walk
 
@@ -28,6 +29,8 @@ def walk_assignment(walk: Walk, node: ast.Assign) -> None:
         walk.used_at_once(node.value)
     value = walk.expr(node.value)
     for target in node.targets:
+        value = containers.made(walk, node.value, value, guards.last_name(target))
+    for target in node.targets:
         assign(walk, target, value, node.value)
 
 
@@ -35,6 +38,9 @@ def walk_annotated(walk: Walk, node: ast.AnnAssign) -> None:
     """``a: T = b``: the annotation says what it is, before the value does."""
     note = string_constants.annotation(walk, node.annotation)
     value = walk.expr(node.value) if node.value is not None else UNKNOWN
+    held = containers.made(walk, node.value, value, guards.last_name(node.target))
+    if type(walk.nodes.table[held]) is Filled and not containers.says_elements(walk, note):
+        note, value = UNKNOWN, held
     assign(walk, node.target, note or value, node.value)
     if note:
         declare(walk, node.target, note)
@@ -60,6 +66,8 @@ def walk_augmented(walk: Walk, node: ast.AugAssign) -> None:
                 ast.Attribute(node.target.value, node.target.attr, ast.Load()), node.target
             )
         )
+    if containers.put_by_sum(walk, value, node.value):
+        return
     assign(walk, node.target, walk.nodes.literal("number") if value else UNKNOWN, None)
 
 
@@ -75,7 +83,8 @@ def _bind(walk: Walk, target: ast.expr, value: int, source: ast.expr | None) -> 
             walk.bind(name, value)
             walk.mention(name)
             walk.scope.dicts.pop(name, None)
-            if source is not None and (
+            empty = type(walk.nodes.table[value]) is Filled and containers.is_empty(walk, source)
+            if (source is not None and not empty) and (
                 string_constants.is_display(walk, source) or string_constants.is_alias(walk, source)
             ):
                 walk.scope.constants[name] = source
@@ -106,6 +115,7 @@ def _bind(walk: Walk, target: ast.expr, value: int, source: ast.expr | None) -> 
         case ast.Subscript(value=base_expr, slice=key_expr):
             base = walk.expr(base_expr)
             walk.keyed(target, walk.expr(key_expr), base)
+            containers.put_by_key(walk, base, value, source)
             if isinstance(base_expr, ast.Name) and base_expr.id in walk.scope.dicts:
                 kept = value
                 if source is not None:
@@ -135,7 +145,7 @@ def unpack(
         with walk.silently():
             values = [walk.expr(each) for each in source.elts]
         for each, one, text in zip(elements, values, source.elts, strict=True):
-            assign(walk, each, one, text)
+            assign(walk, each, containers.made(walk, text, one, guards.last_name(each)), text)
         return
     star = any(isinstance(each, ast.Starred) for each in elements)
     if value != UNKNOWN and type(walk.nodes.table[value]) is not TupleOf:

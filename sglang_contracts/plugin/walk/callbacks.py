@@ -12,15 +12,23 @@ from sglang_contracts.plugin.ir.nodes import (
     Foreign,
     Found,
     Iter,
+    ListOf,
     LocalFunction,
     Param,
     Partial,
     PluginName,
+    Text,
+    TupleOf,
 )
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments, conditions, string_constants
 from sglang_contracts.plugin.walk.scope import DOTTED
 from sglang_contracts.plugin.walk.state import ByParameter, OwnCall, Walk
+
+_SAME = frozenset(
+    {"copy", "deepcopy", "replace", "create_task", "ensure_future", "wait_for", "shield"}
+)
+"""Functions of libraries that give what they are given, or a copy of it."""
 
 
 def named_by_parameter(
@@ -62,7 +70,10 @@ def same_value(walk: Walk, node: ast.Call, name: str) -> int:
             if keyword.arg == "bound":
                 with walk.silently():
                     return walk.expr(keyword.value)
-    if name not in ("copy", "deepcopy", "replace") or not node.args:
+    if name == "NewType" and len(node.args) == 2:
+        with walk.silently():
+            return walk.expr(node.args[1])
+    if name not in _SAME or not node.args:
         return UNKNOWN
     with walk.silently():
         if type(walk.nodes.table[walk.expr(node.func)]) is not Foreign:
@@ -72,8 +83,12 @@ def same_value(walk: Walk, node: ast.Call, name: str) -> int:
     return value
 
 
-def handed_over(walk: Walk, node: ast.Call, name: str) -> None:
-    """A function of the plugin that something else calls: a thread, an executor, ``map``."""
+def handed_over(walk: Walk, node: ast.Call, name: str) -> int:
+    """A function of the plugin that something else calls: a thread, an executor, ``map``.
+
+    Returns:
+        What an executor gives for its result; :data:`UNKNOWN` for anything else.
+    """
     function: ast.expr | None = None
     given: list[ast.expr] = []
     if name in ("Thread", "Process", "Timer"):
@@ -87,13 +102,17 @@ def handed_over(walk: Walk, node: ast.Call, name: str) -> None:
     elif name == "run_in_executor" and len(node.args) > 1:
         function, given = node.args[1], node.args[2:]
     if function is None or not given or isinstance(function, ast.Lambda):
-        return
+        return UNKNOWN
     with walk.silently():
         callee = walk.expr(function)
         if not isinstance(walk.nodes.table[callee], (LocalFunction, PluginName, Attr)):
-            return
+            return UNKNOWN
         form = call_arguments.form(walk, ast.copy_location(ast.Call(function, given, []), node))
-    walk.use(UseKind.CALL, walk.nodes.add(Call(callee, form)), node)
+    made = walk.nodes.add(Call(callee, form))
+    walk.use(UseKind.CALL, made, node)
+    if name == "submit":
+        return walk.nodes.add(ListOf(made))  # a future hands it out, as a series its elements
+    return made if name in ("to_thread", "run_in_executor") else UNKNOWN
 
 
 def by_key(walk: Walk, node: ast.Call, elements: ast.expr | None) -> None:
@@ -105,7 +124,12 @@ def by_key(walk: Walk, node: ast.Call, elements: ast.expr | None) -> None:
 
 
 def given_elements(walk: Walk, function: ast.expr, elements: ast.expr) -> None:
-    """A lambda that is called with each element of something."""
+    """A lambda, or ``attrgetter("name")``, that is called with each element of something."""
+    with walk.silently():
+        getter, held = walk.expr(function), walk.expr(elements)
+    element = walk.nodes.add(Iter(held)) if held else UNKNOWN
+    if held:
+        read_by_getter(walk, getter, element, function)
     if not isinstance(function, ast.Lambda) or not function.args.args:
         return
     with walk.silently():
@@ -113,6 +137,40 @@ def given_elements(walk: Walk, function: ast.expr, elements: ast.expr) -> None:
     for scope, _, node, _ in walk.pending:
         if node is function and value:
             scope.names[function.args.args[0].arg] = walk.nodes.add(Iter(value))
+
+
+def read_by_getter(walk: Walk, getter: int, value: int, where: ast.AST) -> int:
+    """What ``attrgetter("a.b")`` or ``methodcaller("a")`` reads of a value.
+
+    Args:
+        walk: The walk at hand.
+        getter: The node of what is called.
+        value: What it is called with.
+        where: The place of the reading.
+
+    Returns:
+        What it gives; :data:`UNKNOWN` for any other callable.
+    """
+    made = walk.nodes.table[getter]
+    callee = walk.nodes.table[made.callee] if type(made) is Call else None
+    if type(made) is not Call or type(callee) is not Foreign:
+        return UNKNOWN
+    if callee.module != "operator" or callee.name not in ("attrgetter", "methodcaller"):
+        return UNKNOWN
+    names = [walk.nodes.table[each] for each in walk.file.forms[made.form].positional]
+    found = []
+    for text in names if callee.name == "attrgetter" else names[:1]:
+        if type(text) is not Text:
+            return UNKNOWN
+        read = value
+        for name in text.text.split("."):
+            walk.mention(name)
+            read = walk.nodes.add(Attr(read, name))
+            walk.use(UseKind.READ, read, where)
+        found.append(read)
+    if callee.name == "methodcaller" or not found:
+        return UNKNOWN
+    return found[0] if len(found) == 1 else walk.nodes.add(TupleOf(tuple(found)))
 
 
 def dynamic_import(walk: Walk, node: ast.Call, name: str) -> int:

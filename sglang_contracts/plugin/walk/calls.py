@@ -8,6 +8,7 @@ from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Call, Import
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import (
     call_arguments,
+    containers,
     name_membership,
     string_constants,
     string_groups,
@@ -71,13 +72,24 @@ def call_value(walk: Walk, node: ast.Call) -> int:
     same = handed.same_value(walk, node, name)
     if same:
         return same
-    handed.handed_over(walk, node, name)
+    result = handed.handed_over(walk, node, name)
     callee = walk.expr(func)
     before = len(walk.file.uses)
     form = call_arguments.form(walk, node)
     listed = name_membership.listed(walk, node)
     if listed:
         return listed
+    containers.put_by_call(walk, node, callee, name)
+    if len(node.args) == 1 and type(walk.nodes.table[callee]) is Call:
+        with walk.silently():
+            given = walk.expr(node.args[0])
+        read = handed.read_by_getter(walk, callee, given, node) if given else UNKNOWN
+        if read:
+            return read
+    taken = result or containers.taken_off(walk, node, name)
+    taken = taken or containers.passed_on(walk, node, callee, name)
+    if taken:
+        return taken
     dotted = [
         each
         for each in node.args

@@ -15,6 +15,7 @@ from sglang_contracts.plugin.ir.nodes import (
     Has,
     HasNamed,
     Instance,
+    Kept,
     Literal,
     LocalClass,
     LocalFunction,
@@ -49,7 +50,7 @@ ANSWERS = frozenset(
     {Compare, Has, Takes, Found, Registered, Not, And, Or, Went, Truth, Always, Never}
 )
 """Operations whose value is an answer about the release."""
-_DECIDED = ANSWERS | {HasNamed, PluginName, Probe, Tried}
+_DECIDED = ANSWERS | {HasNamed, Kept, PluginName, Probe, Tried}
 
 
 _FILTERED = (ast.ListComp, ast.SetComp)
@@ -285,12 +286,20 @@ def narrow(walk: Walk, test: ast.expr, positive: bool) -> None:
     if test.func.id not in ("isinstance", "issubclass") or len(test.args) != 2:
         return
     subject, classes = test.args
+    if isinstance(subject, ast.NamedExpr):
+        subject = subject.target
+    of_type = False
+    match subject:
+        case ast.Call(func=ast.Name(id="type"), args=[inner]) if test.func.id == "issubclass":
+            subject, of_type = inner, True
+        case ast.Attribute(value=inner, attr="__class__") if test.func.id == "issubclass":
+            subject, of_type = inner, True
     key = dotted_name(subject)
     if not key:
         return
     with walk.silently():
         value = UNKNOWN
-        if test.func.id == "isinstance":
+        if test.func.id == "isinstance" or of_type:
             value = instance_of(walk, classes)
             if not positive:
                 before = walk.expr(subject)

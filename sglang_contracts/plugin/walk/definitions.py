@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
+    DictOf,
+    Filled,
     Foreign,
     Import,
+    ListOf,
     Literal,
     LocalClass,
     LocalFunction,
@@ -216,8 +219,9 @@ def signature(
             else UNKNOWN
         )
         record.parameters.append(Parameter(arg.arg, number, has_default, note))
-        if number in (2, 4):
-            scope.names[arg.arg] = UNKNOWN
+        if number in (2, 4):  # each of them is what the annotation says
+            rest = ListOf(note) if number == 2 else DictOf(note)
+            scope.names[arg.arg] = walk.nodes.add(rest) if note else UNKNOWN
         else:
             scope.names[arg.arg] = walk.nodes.add(Param(index, position))
     if owner and record.parameters and kind != "static":
@@ -342,7 +346,9 @@ class _ClassScope:
                         statement.target, ast.Name
                     ):
                         note = string_constants.annotation(flow, statement.annotation)
-                        if note:
+                        made = flow.scope.names.get(statement.target.id, UNKNOWN)
+                        filled = type(flow.nodes.table[made]) is Filled
+                        if note and not filled:
                             record.declared.setdefault(statement.target.id, note)
                     names = flow.scope.names
                     for name in names if bound is None else bound:

@@ -9,7 +9,6 @@ from typing import Any
 from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
     Attr,
-    DictOf,
     Dotted,
     Foreign,
     Has,
@@ -25,7 +24,6 @@ from sglang_contracts.plugin.ir.nodes import (
     Select,
     SglangVersion,
     Slice,
-    TupleOf,
     Unpack,
 )
 from sglang_contracts.plugin.ir.records import UseKind
@@ -35,18 +33,17 @@ from sglang_contracts.plugin.walk import (
     calls,
     comprehensions,
     conditions,
+    containers,
     definitions,
+    displays,
     name_membership,
-    operands,
     string_constants,
-    string_groups,
     version_comparisons,
 )
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.builtin_calls import asked_for
 from sglang_contracts.plugin.walk.conditions import ANSWERS
-from sglang_contracts.plugin.walk.operands import LONGEST
-from sglang_contracts.plugin.walk.scope import BUILTINS, DOTTED, IDENTIFIER, dotted_name
+from sglang_contracts.plugin.walk.scope import BUILTINS, DOTTED, dotted_name
 from sglang_contracts.plugin.walk.state import Walk
 
 _ARITHMETIC = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift)
@@ -61,7 +58,7 @@ def name_value(walk: Walk, node: ast.Name) -> int:
         walk.mention(node.id)
     value = walk.scope.find(node.id)
     if value is not None:
-        return value
+        return containers.kept(walk, node.id, value) if node.id in walk.global_names() else value
     if node.id in BUILTINS:
         return UNKNOWN
     stars = [module for module in walk.file.stars if module.startswith(":")]
@@ -254,9 +251,11 @@ def if_exp_value(walk: Walk, node: ast.IfExp) -> int:
     other = walk.expr(node.orelse)
     walk.scope.names, walk.scope.narrowed, walk.state = saved, narrowed, state
     none = walk.nodes.literal("None")
-    if other == none:
+    if other == none or (one and containers.is_empty(walk, node.orelse)):
         return one
-    return other if one == none else walk.both(one, other)
+    if one == none or (other and containers.is_empty(walk, node.body)):
+        return other
+    return walk.both(one, other)
 
 
 def bool_op_value(walk: Walk, node: ast.BoolOp) -> int:
@@ -284,7 +283,11 @@ def bool_op_value(walk: Walk, node: ast.BoolOp) -> int:
     if positive:
         return values[-1]
     none = walk.nodes.literal("None")
-    kept = [value for value in values if value != none]
+    kept = [
+        value
+        for value, source in zip(values, node.values, strict=True)
+        if value != none and not (value and containers.is_empty(walk, source))
+    ]
     return UNKNOWN if UNKNOWN in kept else walk.nodes.union(kept)
 
 
@@ -314,12 +317,14 @@ def bin_op_value(walk: Walk, node: ast.BinOp) -> int:
     if isinstance(node.op, ast.Add) and any(is_list(walk, each) for each in values):
         for value in values:
             walk.needs(node, value, "join")
+        return containers.joined(walk, node, values)
     return walk.nodes.literal("number")
 
 
 def is_list(walk: Walk, value: int) -> bool:
     """Whether a value is evidently a list of the plugin's own: ``[a]``, ``list(x)``."""
-    return type(walk.nodes.table[value]) is ListOf or walk.nodes.table[value] == Literal("list")
+    held = walk.nodes.table[containers.shown(walk, value)]
+    return type(held) is ListOf or held == Literal("list")
 
 
 def needs_number(walk: Walk, node: ast.expr, values: Sequence[int]) -> None:
@@ -350,91 +355,6 @@ def asked(walk: Walk, condition: int, node: ast.Compare) -> None:
         held = walk.nodes.table[held.condition]
     if type(held) is Has and isinstance(node.ops[0], (ast.In, ast.NotIn)):
         walk.use(UseKind.PROBE, walk.nodes.add(Attr(held.base, held.name)), node, name="has")
-
-
-def tuple_value(walk: Walk, node: ast.Tuple) -> int:
-    """The value of an ``ast.Tuple``."""
-    pairs(walk, node)
-    numbers = [each.value for each in node.elts if isinstance(each, ast.Constant)]
-    version = len(numbers) == len(node.elts) <= LONGEST
-    if version and all(type(each) is int for each in numbers):
-        return operands.operand(walk, node)
-    return walk.nodes.add(TupleOf(tuple(elements(walk, node))))
-
-
-def list_value(walk: Walk, node: ast.List) -> int:
-    """The value of an ``ast.List``."""
-    pairs(walk, node)
-    values = elements(walk, node)
-    return walk.nodes.add(ListOf(UNKNOWN if UNKNOWN in values else walk.nodes.union(values)))
-
-
-def elements(walk: Walk, node: ast.List | ast.Set | ast.Tuple) -> list[int]:
-    """Values of a display; dotted strings in it are alternatives of one group."""
-    texts = [
-        each
-        for each in node.elts
-        if isinstance(each, ast.Constant)
-        and isinstance(each.value, str)
-        and DOTTED.match(each.value)
-    ]
-    before = len(walk.file.uses)
-    values = [walk.expr(each) for each in node.elts]
-    if len(texts) > 1 and not walk.quiet:
-        string_groups.mark_group(walk, node, before)
-        string_groups.same_thing(walk, node, texts)
-    return values
-
-
-def pairs(walk: Walk, node: ast.Tuple | ast.List) -> None:
-    """``("sglang.srt.x", "name")``: a module and an attribute of it."""
-    elements = node.elts
-    if len(elements) < 2:
-        return
-    first, second = elements[0], elements[1]
-    if not (isinstance(first, ast.Constant) and isinstance(second, ast.Constant)):
-        if all(
-            isinstance(each, (ast.Tuple, ast.List)) and len(each.elts) >= 2 for each in elements
-        ):
-            key = (node.lineno, node.col_offset)
-            before = len(walk.file.uses)
-            walk.groups.setdefault(key, len(walk.groups) + 1)
-            del before
-        return
-    one, other = first.value, second.value
-    if (
-        isinstance(one, str)
-        and isinstance(other, str)
-        and DOTTED.match(one)
-        and IDENTIFIER.match(other)
-        and not other.startswith("sglang")
-    ):
-        walk.use(UseKind.DOTTED, walk.nodes.add(Dotted(f"{one}:{other}")), second)
-
-
-def dict_value(walk: Walk, node: ast.Dict) -> int:
-    """The value of an ``ast.Dict``."""
-    values = []
-    before = len(walk.file.uses)
-    keys = 0
-    for key, value in zip(node.keys, node.values, strict=True):
-        if key is not None:
-            walk.expr(key)
-            texts = string_constants.texts(walk, key)
-            if isinstance(value, ast.Dict) and texts and DOTTED.match(texts[0]):
-                keys += 1
-                for inner in value.keys:
-                    if (isinstance(inner, ast.Constant) and isinstance(inner.value, str)) and (
-                        IDENTIFIER.match(inner.value)
-                    ):
-                        walk.use(
-                            UseKind.DOTTED,
-                            walk.nodes.add(Dotted(f"{texts[0]}:{inner.value}")),
-                            inner,
-                        )
-        values.append(walk.expr(value))
-    del before
-    return walk.nodes.add(DictOf(UNKNOWN if UNKNOWN in values else walk.nodes.union(values)))
 
 
 def lambda_value(walk: Walk, node: ast.Lambda) -> int:
@@ -479,10 +399,10 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Walk, Any], int]] = {
     ast.UnaryOp: unary_op_value,
     ast.BinOp: bin_op_value,
     ast.Compare: compare_value,
-    ast.Tuple: tuple_value,
-    ast.List: list_value,
-    ast.Set: list_value,
-    ast.Dict: dict_value,
+    ast.Tuple: displays.tuple_value,
+    ast.List: displays.list_value,
+    ast.Set: displays.list_value,
+    ast.Dict: displays.dict_value,
     ast.Lambda: lambda_value,
     ast.ListComp: comprehensions.list_comp_value,
     ast.SetComp: comprehensions.list_comp_value,

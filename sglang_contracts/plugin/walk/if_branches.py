@@ -11,6 +11,7 @@ from sglang_contracts.plugin.ir.nodes import (
     Attr,
     Has,
     Instance,
+    Literal,
     Not,
     Or,
     Registered,
@@ -254,6 +255,20 @@ def matched(walk: Walk, pattern: ast.pattern) -> int:
     return UNKNOWN
 
 
+def keywords(walk: Walk, pattern: ast.MatchClass) -> None:
+    """``case Request(rid=rid)`` reads an attribute: a class without it is never matched."""
+    with walk.silently():
+        of = conditions.instance_of(walk, pattern.cls)
+    if not of or isinstance(walk.nodes.table[of], Literal):
+        return
+    for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+        read = walk.nodes.add(Attr(of, name))
+        walk.mention(name)
+        walk.use(UseKind.READ, read, inner)
+        if isinstance(inner, ast.MatchAs) and inner.name and inner.pattern is None:
+            walk.bind(inner.name, read)
+
+
 def walk_match(walk: Walk, node: ast.Match) -> None:
     """Each case on its own; inside it the subject is what the pattern says."""
     walk.expr(node.subject)
@@ -280,6 +295,8 @@ def walk_match(walk: Walk, node: ast.Match) -> None:
         for part in ast.walk(case.pattern):
             if isinstance(part, ast.MatchAs) and part.name and part.pattern is not None:
                 walk.bind(part.name, matched(walk, part.pattern))
+            if isinstance(part, ast.MatchClass):
+                keywords(walk, part)
         key = dotted_name(node.subject)
         if key:
             with walk.silently():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.nodes import UNKNOWN, Iter
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Filled, Iter
 from sglang_contracts.plugin.walk import assignments, string_constants
 from sglang_contracts.plugin.walk.state import Walk
 
@@ -15,10 +15,16 @@ def loop_over(walk: Walk, target: ast.expr, iterable: ast.expr, value: int) -> N
     element = walk.nodes.add(Iter(value)) if value != UNKNOWN else UNKNOWN
     walk.needs(iterable, value, "series")
     items = string_constants.display(walk, iterable)
+    if type(walk.nodes.table[value]) is Filled and not all_texts(items):
+        items = None  # what it was made with is not all that it holds
+    if any(isinstance(each, ast.Starred) for each in getattr(items, "elts", ())):
+        items = None
     call = iterable.func if isinstance(iterable, ast.Call) else None
     if isinstance(call, ast.Attribute) and call.attr in {"items", "keys", "values"}:
         mapping = string_constants.display(walk, call.value)
-        if isinstance(mapping, ast.Dict):
+        with walk.silently():
+            filled = type(walk.nodes.table[walk.expr(call.value)]) is Filled
+        if isinstance(mapping, ast.Dict) and None not in mapping.keys and not filled:
             keys = [key for key in mapping.keys if key is not None]
             if call.attr == "keys":
                 items = ast.copy_location(ast.Tuple(keys, ast.Load()), mapping)
@@ -56,6 +62,13 @@ def loop_over(walk: Walk, target: ast.expr, iterable: ast.expr, value: int) -> N
         choices(walk, target, [key for key in items.keys if key is not None])
         return
     assignments.assign(walk, target, element, None)
+
+
+def all_texts(node: ast.expr | None) -> bool:
+    """Whether a display holds constant strings only, names of something perhaps."""
+    return isinstance(node, (ast.Tuple, ast.List, ast.Set)) and all(
+        isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.elts
+    )
 
 
 def choices(

@@ -41,6 +41,7 @@ class Scope:
         "constants",
         "dicts",
         "function",
+        "globals",
         "names",
         "narrowed",
         "owner",
@@ -58,6 +59,8 @@ class Scope:
         """Names bound to ``dict(a=…)`` or a dict display, with their keys."""
         self.set_under: dict[str, dict[str, int]] = {}
         """For those: keys that were set later, and the guard under which."""
+        self.globals: set[str] = set()
+        """Names that the body binds in the module."""
         self.parent = parent
         self.function = function
         self.owner = owner
@@ -70,6 +73,13 @@ class Scope:
                 return scope.names[name]
             scope = scope.parent
         return None
+
+    def holder(self, name: str) -> Scope | None:
+        """The scope that binds a name: this one, or one around it."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.names:
+            scope = scope.parent
+        return scope
 
     def constant(self, name: str) -> ast.expr | None:
         """The constant display a name is bound to, where there is exactly one."""

@@ -141,6 +141,11 @@ class Walk:
         self._askers: frozenset[str] | None = None
         self._after: dict[int, list[ast.stmt]] = {}
         self._module_questions: frozenset[str] | None = None
+        self.filled: frozenset[str] | None = None
+        """Last names of what the file puts elements into; None: not looked for yet."""
+        self.sites: dict[int, int] = {}
+        """Expressions that make such containers (by identity) → their numbers."""
+        self._global_names: frozenset[str] | None = None
         self._outside: dict[tuple[int, int], int] = {}
         self._filled_lists: frozenset[str] | None = None
         self._looked_for: frozenset[str] | None = None
@@ -266,10 +271,23 @@ class Walk:
         """Bind a name in the present scope."""
         self.moved()
         self.scope.names[name] = value
+        if name in self.global_names() and name in self.scope.globals:
+            self.file.kept.setdefault(name, []).append(value)
         self.scope.constants.pop(name, None)
         self.scope.variables.pop(name, None)
         for key in [k for k in self.scope.narrowed if k == name or k.startswith(name + ".")]:
             del self.scope.narrowed[key]
+
+    def global_names(self) -> frozenset[str]:
+        """Names that functions of the file bind in its module."""
+        if self._global_names is None:
+            self._global_names = frozenset(
+                name
+                for each in self.everything
+                if isinstance(each, ast.Global)
+                for name in each.names
+            )
+        return self._global_names
 
     def returned(self, function: int, value: int) -> None:
         """Remember what a function returns, and under which guard."""

@@ -31,8 +31,9 @@ def walk_return(walk: Walk, node: ast.Return) -> None:
         walk.returned(walk.scope.function, value)
 
 
-def walk_nothing(walk: Walk, node: ast.stmt) -> None:
-    """Walk a statement that neither binds nor uses anything: ``global``."""
+def walk_global(walk: Walk, node: ast.Global) -> None:
+    """What the body binds from here on is the module's."""
+    walk.scope.globals.update(node.names)
 
 
 STATEMENTS: dict[type[ast.stmt], Callable[[Walk, Any], None]] = {
@@ -56,7 +57,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Walk, Any], None]] = {
     ast.Match: if_branches.walk_match,
     ast.Expr: walk_expression,
     ast.Return: walk_return,
-    ast.Global: walk_nothing,
+    ast.Global: walk_global,
 }
 """Kind of statement → what walks it; a kind that is not here is walked child by child."""
 if sys.version_info >= (3, 11):

@@ -30,6 +30,14 @@ _ELEMENTS = frozenset(
         "AsyncGenerator",
         "KeysView",
         "ValuesView",
+        "Queue",
+        "SimpleQueue",
+        "LifoQueue",
+        "PriorityQueue",
+        "JoinableQueue",
+        "MutableSet",
+        "ContextVar",
+        "AbstractSet",
     }
 )
 _ALIASES = 40

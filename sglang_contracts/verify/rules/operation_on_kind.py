@@ -13,6 +13,7 @@ from sglang_contracts.plugin.ir.nodes import (
     Attr,
     Call,
     DictOf,
+    Filled,
     Item,
     Iter,
     ListOf,
@@ -276,7 +277,7 @@ def of_class(state: Detection, symbol: Symbol, need: str, count: int) -> bool | 
     return state.lens.member(symbol, method) is not None
 
 
-_SHOWN = frozenset({ListOf, DictOf, TupleOf, Literal, Text, Number})
+_SHOWN = frozenset({Filled, ListOf, DictOf, TupleOf, Literal, Text, Number})
 """Nodes of values that stand in the plugin's own text."""
 
 

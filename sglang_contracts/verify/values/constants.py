@@ -23,6 +23,7 @@ from sglang_contracts.plugin.ir.nodes import (
     Has,
     HasNamed,
     Import,
+    Kept,
     Literal,
     LocalClass,
     LocalFunction,
@@ -150,6 +151,9 @@ class Constants:
             return made.numbers(inner(held.text), held.count)
         if type(held) is ParsedInt:
             return made.parsed_int(inner(held.text))
+        if type(held) is Kept:
+            values = [inner(each) for each in self.files[index].kept.get(held.name, ())]
+            return made.agreed([each for each in values if each is not None])
         if type(held) is Slice:
             return made.part(inner(held.base), held.lower, held.upper)
         if type(held) is Unpack:
@@ -402,10 +406,21 @@ class Constants:
             return self.truth(*found, depth=depth + 1) if found is not None else None
         if type(held) is Probe:
             return self._probed(index, held, depth)
+        if type(held) is Kept:
+            return self._kept_true(index, held, depth)
         if type(held) in _CONDITIONS:
             return self.condition(index, node, frame, depth + 1)
         constant = self.constant(index, node, frame, depth + 1)
         return None if constant is UNSURE else bool(constant)
+
+    def _kept_true(self, index: int, held: Kept, depth: int) -> bool | None:
+        """A name that is ``None`` at first: what it is bound to later may be an answer."""
+        kept = self.files[index].kept.get(held.name, [])
+        answers = {self.truth(index, each, depth + 1) for each in kept} if kept else {False}
+        if answers == {True}:  # it is true only where all that it is bound to are answers
+            asked = all(type(self.files[index].nodes[each]) in _CONDITIONS for each in kept)
+            return True if asked else None
+        return False if answers == {False} else None
 
     def _probed(self, index: int, held: Probe, depth: int) -> bool | None:
         base = self.files[index].nodes[held.value]

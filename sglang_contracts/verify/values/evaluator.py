@@ -16,10 +16,12 @@ from sglang_contracts.plugin.ir.nodes import (
     DictOf,
     Dotted,
     Enter,
+    Filled,
     Import,
     Instance,
     Item,
     Iter,
+    Kept,
     Known,
     ListOf,
     Literal,
@@ -49,9 +51,11 @@ from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.lens import Lens
 from sglang_contracts.verify.answers.memory import Key, Underway
+from sglang_contracts.verify.values import containers
 from sglang_contracts.verify.values.annotations import Annotations
 from sglang_contracts.verify.values.call_results import CallResults
 from sglang_contracts.verify.values.constants import Constants
+from sglang_contracts.verify.values.containers import Containers
 from sglang_contracts.verify.values.feature_questions import FeatureQuestions
 from sglang_contracts.verify.values.members import Members
 from sglang_contracts.verify.values.parameters import Parameters
@@ -62,7 +66,6 @@ from sglang_contracts.verify.values.value import (
     Alternative,
     Builtin,
     ClassRef,
-    DictValue,
     FunctionRef,
     ListValue,
     ModuleRef,
@@ -84,8 +87,6 @@ from sglang_contracts.verify.values.version_ranges import VersionRanges
 
 _DEEPEST = 60
 """Nodes that may stand on one another: each takes about ten frames of Python's thousand."""
-_OF_CONTAINERS = frozenset({"get", "pop", "popleft", "setdefault", "values", "items", "copy"})
-"""Methods of containers that hand out what is held."""
 _NO_DEFAULTS = (NONE, Builtin("object"))
 """Defaults of ``getattr`` that only say that there is no such attribute."""
 
@@ -113,6 +114,7 @@ class Evaluator:
         self.underway = Underway()
         """Values being worked out."""
         self.index = PluginIndex(plugin)
+        self.containers = Containers(self.index)
         self.annotations = Annotations(lens, self)
         self.members = Members(
             self.index, lens, self.annotations, self, known_as, distinctive or {}
@@ -287,14 +289,26 @@ class Evaluator:
         return tuple_of([self.value(index, each) for each in node.elements])
 
     def _iter(self, index: int, node: Iter, number: int) -> Value:
-        return _element(self.value(index, node.base))
+        return containers.element(self.value(index, node.base))
 
     def _item(self, index: int, node: Item, number: int) -> Value:
-        return _element(self.value(index, node.base), subscript=True)
+        value = self.value(index, node.base)
+        if value.alternatives and type(value.alternatives[0]) is OwnObject:
+            return self.containers.entry(value.alternatives[0], node.key, self.value)
+        return containers.element(value, subscript=True)
+
+    def _filled(self, index: int, node: Filled, number: int) -> Value:
+        return self.containers.value(index, node, self.value)
+
+    def _kept(self, index: int, node: Kept, number: int) -> Value:
+        return self.containers.kept(index, node, self.value)
 
     def _unpack(self, index: int, node: Unpack, number: int) -> Value:
         found = []
-        for each in self.value(index, node.base).alternatives:
+        value = self.value(index, node.base)
+        if value.alternatives and type(value.alternatives[0]) is OwnObject:
+            value = self.containers.fields(value.alternatives[0], self.value)
+        for each in value.alternatives:
             if type(each) is TupleValue:
                 if not -len(each.elements) <= node.position < len(each.elements):
                     return NOTHING
@@ -386,8 +400,8 @@ class Evaluator:
 
     def _call(self, index: int, node: Call, number: int) -> Value:
         held = self.files[index].nodes[node.callee]
-        if type(held) is Attr and held.name in _OF_CONTAINERS:
-            given = _of_container(self.value(index, held.base), held.name)
+        if type(held) is Attr and containers.hands_out(held):
+            given = containers.handed_out(self.value(index, held.base), held.name)
             if given.alternatives:
                 return given
         callee = self.value(index, node.callee)
@@ -405,36 +419,6 @@ class Evaluator:
                 return NOTHING
         value = union(found) if found else NOTHING
         return Value(value.alternatives, value.named or callee.named)
-
-
-def _element(value: Value, subscript: bool = False) -> Value:
-    """An element of a container; of a mapping, where it is subscripted."""
-    found = []
-    for each in value.alternatives:
-        if type(each) is ListValue or (type(each) is DictValue and subscript):
-            found.append(each.element)
-        elif type(each) is TupleValue and each.elements:
-            found.append(union(each.elements))
-        else:
-            return NOTHING
-    return union(found) if found else NOTHING
-
-
-def _of_container(value: Value, method: str) -> Value:
-    """What a method of a list or of a mapping gives, where it hands out what is held."""
-    found = []
-    for each in value.alternatives:
-        if type(each) is not ListValue and type(each) is not DictValue:
-            return NOTHING
-        if method == "values":
-            found.append(list_of(each.element))
-        elif method == "items" and type(each) is DictValue:
-            found.append(list_of(tuple_of([NOTHING, each.element])))
-        elif method == "copy":
-            found.append(one(each))
-        else:
-            found.append(each.element)
-    return union(found) if found else NOTHING
 
 
 _Work = Callable[[Evaluator, int, Operation, int], Value]
@@ -462,6 +446,8 @@ _works(Without, Evaluator._without)
 _works(ListOf, Evaluator._list_of)
 _works(DictOf, Evaluator._dict_of)
 _works(TupleOf, Evaluator._tuple_of)
+_works(Filled, Evaluator._filled)
+_works(Kept, Evaluator._kept)
 _works(Iter, Evaluator._iter)
 _works(Item, Evaluator._item)
 _works(Unpack, Evaluator._unpack)

@@ -130,6 +130,18 @@ class PluginIndex:
                     return method
         return None
 
+    def own_attribute(self, index: int, qual: str, name: str, depth: int = 0) -> list[Place]:
+        """What an own class, or one of its own bases, keeps in an attribute."""
+        record = self.files[index].classes.get(qual)
+        if record is None or depth > _FURTHEST:
+            return []
+        found = [(index, node) for node in record.attributes.get(name, ())]
+        for base in record.bases:
+            own = self.own_class(index, base)
+            if own is not None and own != (index, qual):
+                found += self.own_attribute(own[0], own[1], name, depth + 1)
+        return found
+
     def own_name(self, module: str, name: str, depth: int = 0) -> Place | None:
         """Where a module of the plugin binds a name."""
         index = self.modules.get(module)

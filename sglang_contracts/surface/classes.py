@@ -51,6 +51,8 @@ def read_class(node: ast.ClassDef, condition: Condition = ALWAYS) -> Class:
             kind |= Kind.KW_ONLY
         elif keyword.arg == "frozen" and written == "True":
             kind |= Kind.SEALED
+        elif keyword.arg == "dict" and written == "True":
+            kind |= Kind.DICT
     decorators = []
     for decorator in node.decorator_list:
         written = expression.text(decorator, VALUE_LIMIT)

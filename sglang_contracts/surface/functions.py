@@ -59,7 +59,7 @@ def read_function(
         role |= Role.PLANNED
     shape, message = _body_role(body, returns)
     role |= shape
-    arities, result, generator, self_reads, self_calls = _inside(node)
+    arities, result, generator, self_reads, self_calls, self_writes = _inside(node)
     if generator:
         role |= Role.GENERATOR
     return Function(
@@ -73,6 +73,7 @@ def read_function(
         message=message,
         reads=self_reads,
         calls=self_calls,
+        writes=self_writes,
     )
 
 
@@ -137,7 +138,7 @@ def _raised(body: list[ast.stmt]) -> str:
 
 def _inside(
     node: ast.FunctionDef | ast.AsyncFunctionDef,
-) -> tuple[tuple[int, ...], str, bool, tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[int, ...], str, bool, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Returns, ``yield`` and what is used of ``self`` (closures included for the latter)."""
     arguments = [*node.args.posonlyargs, *node.args.args]
     owner = arguments[0].arg if arguments and arguments[0].arg in ("self", "cls") else ""
@@ -146,6 +147,7 @@ def _inside(
     generator = False
     reads: set[str] = set()
     calls: set[str] = set()
+    writes: set[str] = set()
     stack: list[tuple[ast.AST, bool]] = [(child, True) for child in node.body]
     while stack:
         inner, own = stack.pop()
@@ -153,8 +155,12 @@ def _inside(
         if kind is ast.Attribute:
             value = inner.value  # type: ignore[attr-defined]
             if value.__class__ is ast.Name:
-                if value.id == owner and inner.ctx.__class__ is ast.Load:  # type: ignore[attr-defined]
-                    reads.add(inner.attr)  # type: ignore[attr-defined]
+                if value.id == owner:
+                    context = inner.ctx.__class__  # type: ignore[attr-defined]
+                    if context is ast.Load:
+                        reads.add(inner.attr)  # type: ignore[attr-defined]
+                    elif context is ast.Store:
+                        writes.add(inner.attr)  # type: ignore[attr-defined]
                 continue
         elif kind is ast.Return:
             if own:
@@ -200,6 +206,7 @@ def _inside(
         generator,
         tuple(sorted(reads)),
         tuple(sorted(calls)),
+        tuple(sorted(writes)),
     )
 
 

@@ -52,6 +52,8 @@ class Kind(enum.IntFlag):
     """Has its own ``__setattr__``, or is frozen: a write may raise."""
     KW_ONLY = 1024
     """Fields are keyword-only (``kw_only=True``)."""
+    DICT = 2048
+    """A ``Struct`` whose objects have a ``__dict__`` all the same (``dict=True``)."""
 
 
 class ParameterKind(enum.IntEnum):
@@ -128,6 +130,8 @@ class Function(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True,
     """Attributes read off ``self`` in its body, sorted."""
     calls: tuple[str, ...] = ()
     """Methods called on ``self`` in its body, sorted."""
+    writes: tuple[str, ...] = ()
+    """Attributes assigned on ``self`` in its body, sorted."""
 
 
 class Attribute(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):

@@ -229,6 +229,15 @@ def of_str(walk: Walk, node: ast.Call) -> int | None:
     return None
 
 
+def of_vars(walk: Walk, node: ast.Call) -> int | None:
+    """The attributes that an object keeps; a call as any other."""
+    if len(node.args) == 1:
+        with walk.silently():
+            value = name_membership.subject(walk, node.args[0])
+        walk.use(UseKind.NEED, value, node, name="vars")
+    return None
+
+
 def of_next(walk: Walk, node: ast.Call) -> int | None:
     """An element."""
     values = [walk.expr(arg) for arg in node.args]
@@ -328,6 +337,7 @@ BUILTIN_CALLS: dict[str, Callable[[Walk, ast.Call], int | None]] = {
     "classmethod": of_classmethod,
     "len": of_len,
     "str": of_str,
+    "vars": of_vars,
     "next": of_next,
     "list": of_list,
     "tuple": of_list,

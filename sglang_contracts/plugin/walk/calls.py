@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Call, Import
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Call, Foreign, Import
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import (
     call_arguments,
@@ -22,6 +22,8 @@ from sglang_contracts.plugin.walk.builtin_calls import BUILTIN_CALLS
 from sglang_contracts.plugin.walk.scope import DOTTED, LITERALS
 from sglang_contracts.plugin.walk.state import Walk
 
+_RECORD_TOOLS = frozenset({"asdict", "astuple", "fields", "replace"})
+"""Functions of ``dataclasses``, and of ``msgspec.structs``, that take a record of their kind."""
 _HARMLESS_CALLS = frozenset({"getLogger", "get_logger", "setLevel", "init_logger", "entry_points"})
 
 
@@ -69,6 +71,8 @@ def call_value(walk: Walk, node: ast.Call) -> int:
     version = version_comparisons.version_call(walk, node, name)
     if version:
         return version
+    if name in _RECORD_TOOLS:
+        record_tool(walk, node)
     same = handed.same_value(walk, node, name)
     if same:
         return same
@@ -133,3 +137,20 @@ def call_value(walk: Walk, node: ast.Call) -> int:
         patches.registering(walk, node, callee)
         arguments.optional(walk, node, callee, form)
     return value
+
+
+def record_tool(walk: Walk, node: ast.Call) -> None:
+    """A class or an object given to ``dataclasses.asdict`` or to one of its kin.
+
+    The call takes it only where the class is of the kind that the tool is for.
+    """
+    if not node.args or isinstance(node.args[0], ast.Starred):
+        return
+    with walk.silently():
+        held = walk.nodes.table[walk.expr(node.func)]
+        value = name_membership.subject(walk, node.args[0])
+    if type(held) is not Foreign or value == UNKNOWN:
+        return
+    library = held.module.partition(".")[0]
+    if library in ("dataclasses", "msgspec"):
+        walk.use(UseKind.NEED, value, node, name=f"{library}.{held.name}")

@@ -116,6 +116,17 @@ def _condition(walk: Walk, test: ast.expr) -> int:
             if type(walk.nodes.table[present]) is not Probe:
                 return UNKNOWN
             return walk.nodes.add(And((walk.nodes.add(Truth(present)), UNKNOWN)))
+        case ast.Call(
+            func=ast.Name(id="is_dataclass") | ast.Attribute(attr="is_dataclass"), args=[subject]
+        ):
+            base = name_membership.subject(walk, subject)
+            return walk.nodes.add(Has(base, "__dataclass_fields__")) if base else UNKNOWN
+        case ast.Call(
+            func=ast.Name(id="isinstance" | "issubclass"),
+            args=[subject, ast.Name(id="Struct") | ast.Attribute(attr="Struct")],
+        ):
+            base = name_membership.subject(walk, subject)
+            return walk.nodes.add(Has(base, "__struct_fields__")) if base else UNKNOWN
         case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
             asked = walk.expr(test)
             present = type(walk.nodes.table[asked]) is Probe

@@ -106,6 +106,11 @@ def attribute_value(walk: Walk, node: ast.Attribute) -> int:
     walk.used_at_once(node.value)
     listed = name_membership.listed(walk, node)
     if listed:
+        if node.attr in ("__dict__", "__dataclass_fields__", "__struct_fields__"):
+            with walk.silently():
+                held_by = walk.expr(node.value)
+            if held_by:
+                walk.use(UseKind.READ, walk.nodes.add(Attr(held_by, node.attr)), node)
         return listed
     key = dotted_name(node)
     if key and key in walk.scope.narrowed:

@@ -17,6 +17,7 @@ ORDER = (
     "result_form",
     "operation_on_kind",
     "enum_text",
+    "class_kind",
     "retired",
     "override_signature",
     "override_orphaned",

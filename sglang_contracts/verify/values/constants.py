@@ -54,6 +54,7 @@ from sglang_contracts.plugin.ir.nodes import (
 from sglang_contracts.plugin.ir.records import Attempt
 from sglang_contracts.verify.answers.lens import Lens
 from sglang_contracts.verify.answers.memory import Underway
+from sglang_contracts.verify.values import class_kinds
 from sglang_contracts.verify.values import constant_values as made
 from sglang_contracts.verify.values.ask import Ask
 from sglang_contracts.verify.values.constant_values import UNSURE, Constant
@@ -355,6 +356,8 @@ class Constants:
 
     def _has(self, value: Value, name: str) -> bool | None:
         """Whether a value has an attribute."""
+        if name in class_kinds.NAMES:
+            return class_kinds.held(self.lens, value.alternatives, name)
         look = self.members.look(value, name)
         if look.lost:
             return False

@@ -1,0 +1,5 @@
+import msgspec
+
+
+class Ticket(msgspec.Struct):
+    name: str = ""

@@ -1,0 +1,6 @@
+import dataclasses
+
+
+@dataclasses.dataclass
+class Ticket:
+    name: str = ""

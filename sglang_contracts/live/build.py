@@ -185,7 +185,9 @@ class Builder:
             **values | more,
         )
 
-    def mla_pool(self, geometry: Geometry, rank: int, rope_dim: int, cls: Any = None) -> Any:
+    def mla_pool(
+        self, geometry: Geometry, rank: int, rope_dim: int, cls: Any = None, **more: Any
+    ) -> Any:
         """An MLA pool: one latent vector of ``rank + rope_dim`` elements a slot."""
         return construct(
             cls or symbol(f"{POOLS}:MLATokenToKVPool"),
@@ -197,6 +199,7 @@ class Builder:
             layer_num=geometry.num_layers,
             device=geometry.device,
             enable_memory_saver=False,
+            **more,
         )
 
     def allocator(

@@ -123,13 +123,7 @@ class Bench(Watched):
             device=self.device,
         )
         self.request_pool = builder.request_pool(self.geometry)
-        pool = ask(
-            f"making the key/value pool for {cell.label}",
-            builder.mha_pool,
-            self.geometry,
-            subject.kv_pool,
-            **({"start_layer": first, "end_layer": first + LAYERS - 1} if first else {}),
-        )
+        pool = ask(f"making the key/value pool for {cell.label}", self.make_pool, context, first)
         super().__init__(context, cell, seed, pool)
         self.scales = [(0.7 + 0.5 * layer) * dim**-0.5 for layer in range(LAYERS)]
         self.layers = [self._layer(index) for index in range(LAYERS)]
@@ -154,6 +148,16 @@ class Bench(Watched):
 
     # Making things.
 
+    def make_pool(self, context: Context, first: int = 0) -> Any:
+        """A pool of the cell's kind, of layers from ``first`` on, as the plugin serves it."""
+        more = {"start_layer": first, "end_layer": first + LAYERS - 1} if first else {}
+        rank = self.cell.latent
+        if rank:
+            rope = self.cell.dims[0] - rank
+            made = context.subject.latent_pool
+            return self.builder.mla_pool(self.geometry, rank, rope, made, **more)
+        return self.builder.mha_pool(self.geometry, context.subject.kv_pool, **more)
+
     def _layer(self, index: int) -> Any:
         more: dict[str, Any] = {"scaling": self.scales[index], **self._layer_options}
         if self.window >= 0:
@@ -174,7 +178,10 @@ class Bench(Watched):
                 data = noise((self.geometry.max_context, heads, width), seed + 1)
                 if name != "v" and self.loud != 1.0:
                     data = data * self.loud
-                getattr(made, name).append(data.to(self.geometry.torch_dtype))
+                if name == "v" and self.cell.latent:
+                    made.v.append(made.k[layer][..., : self.cell.latent])
+                else:
+                    getattr(made, name).append(data.to(self.geometry.torch_dtype))
         if share is not None and length:
             donor = self.requests[share]
             made.slots, made.shared = donor.slots[:length], length
@@ -329,7 +336,8 @@ class Bench(Watched):
     @contextlib.contextmanager
     def serving(self, step: Step) -> Iterator[None]:
         """Within it a layer calls this backend for the step's batch."""
-        with self.builder.differences.forward_context(self.backend, step.batch):
+        forward_context = self.builder.differences.forward_context(self.backend, step.batch)
+        with self.one_rank(), forward_context:
             yield
 
     def attend(

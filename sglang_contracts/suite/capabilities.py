@@ -14,6 +14,7 @@ from sglang_contracts.contract.layout import LayoutError, layout
 from sglang_contracts.errors import ContractsError, nearest
 
 MODES = ("extend", "decode", "mixed", "idle")
+POOL_KINDS = ("mha", "mla")
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -38,6 +39,13 @@ class Capabilities:
     )
     head_dims: tuple[tuple[int, int], ...] = _doc(
         "[head dim of queries and keys, head dim of values]", ((16, 16),)
+    )
+    pool_kinds: tuple[str, ...] = _doc(
+        "kinds of key/value pools attended to: mha (keys and values of heads), mla (latent keys)",
+        ("mha",),
+    )
+    latent_dims: tuple[tuple[int, int], ...] = _doc(
+        "[kv_lora_rank, qk_rope_head_dim] of latent keys, where pool-kinds has mla", ((32, 16),)
     )
     backend: Any = _doc("module:name that makes the attention backend from the model runner", "")
     kv_pool: Any = _doc("module:Class of the pool; empty: the platform's, else SGLang's own", "")
@@ -91,11 +99,14 @@ class Capabilities:
     def declares(self, name: str) -> bool:
         """Whether the property ``name`` (with dashes) is there and not empty or false.
 
-        ``mode:mixed`` asks for a forward mode, ``kernels`` for a table.
+        ``mode:mixed`` asks for a forward mode, ``pool:mla`` for a kind of pool, ``kernels`` for a
+        table.
         """
         kind, _, value = name.partition(":")
         if kind == "mode":
             return value in self.modes
+        if kind == "pool":
+            return value in self.pool_kinds
         return bool(getattr(self, name.replace("-", "_")))
 
 
@@ -211,6 +222,8 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "page_sizes": _sizes,
     "heads": _pairs,
     "head_dims": _pairs,
+    "pool_kinds": _one_of(POOL_KINDS),
+    "latent_dims": _pairs,
     "backend": _target,
     "kv_pool": _target,
     "allocator": _target,

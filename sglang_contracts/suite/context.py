@@ -101,12 +101,40 @@ class Context:
 
     # Cells.
 
-    def cells(self, *, mha_values: bool = True) -> tuple[Cell, ...]:
+    def cells(self, *, mha_values: bool = True, latent: bool = True) -> tuple[Cell, ...]:
         """What is to be tried of what the plugin declares, the simplest first.
 
         Args:
             mha_values: Also those whose values have another head dim than the keys.
+            latent: Also those of latent keys (MLA), if the plugin declares them.
+
+        Raises:
+            Inapplicable: The plugin declares nothing of that.
         """
+        kinds = self.subject.capabilities.pool_kinds
+        found = self._head_cells(mha_values) if "mha" in kinds else ()
+        if latent and "mla" in kinds:
+            found += self.latent_cells()
+        if not found:
+            raise Inapplicable("the plugin declares no pool of keys and values: 'pool-kinds'")
+        return found
+
+    def latent_cells(self) -> tuple[Cell, ...]:
+        """Cells of latent keys: one vector a slot, whose first elements are the values."""
+        declared = self.subject.capabilities
+        pages = declared.page_sizes
+        if not self.profile.all_cells and "mha" in declared.pool_kinds:
+            pages = tuple(dict.fromkeys((pages[0], pages[-1])))
+        found = []
+        for index, (page, (rank, rope)) in enumerate(
+            itertools.product(pages, declared.latent_dims)
+        ):
+            dtype = declared.dtypes[index % len(declared.dtypes)]
+            queries = declared.heads[index % len(declared.heads)][0]
+            found.append(Cell(dtype, page, (queries, 1), (rank + rope, rank), rank))
+        return tuple(found)
+
+    def _head_cells(self, mha_values: bool) -> tuple[Cell, ...]:
         found = self.subject.capabilities
         dims = [d for d in found.head_dims if mha_values or d[0] == d[1]]
         if not self.since("0.5.7"):  # kv-pool-mha/v_head_dim: before, one head dim for both
@@ -137,14 +165,25 @@ class Context:
             points += [(dtype, page, head, dim) for page in found.page_sizes]
         return tuple(Cell(*point) for point in dict.fromkeys(points))
 
-    def page_cells(self) -> tuple[Cell, ...]:
-        """A cell of each page size, with the dtypes in turn: where nothing else matters."""
-        declared, cells = self.subject.capabilities, self.cells()
-        found = []
+    def page_cells(self, *, latent: bool = True) -> tuple[Cell, ...]:
+        """A cell of each page size, with the dtypes in turn: where nothing else matters.
+
+        Args:
+            latent: Also one of latent keys (MLA), if the plugin declares them.
+
+        Raises:
+            Inapplicable: The plugin declares nothing of that.
+        """
+        declared = self.subject.capabilities
+        if "mha" not in declared.pool_kinds:
+            return self.cells(latent=latent)
+        cells, found = self.cells(latent=False), []
         for index, page in enumerate(declared.page_sizes):
             mine = [cell for cell in cells if cell.page_size == page]
             dtype = declared.dtypes[index % len(declared.dtypes)]
             found.append(next((cell for cell in mine if cell.dtype == dtype), mine[0]))
+        if latent and "mla" in declared.pool_kinds:
+            found.append(self.latent_cells()[-1])
         return tuple(found)
 
     def skip_part(self, reason: str) -> None:

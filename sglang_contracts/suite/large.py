@@ -119,6 +119,8 @@ class Large:
             queries += (length * direction).to(queries.dtype)
             keys[places] += (length * direction).to(keys.dtype)
             request.q[layer], request.k[layer] = queries, keys
+            if self.cell.latent:
+                request.v[layer] = keys[..., : self.cell.latent]
 
     def more_of(self, layer: int) -> dict[str, Any]:
         """Further keywords of a layer's call."""

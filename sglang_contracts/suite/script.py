@@ -28,12 +28,14 @@ class Cell:
         page_size: Slots of a page.
         heads: Query heads and key/value heads.
         dims: Head dim of queries and keys, and of values.
+        latent: Rank of the latent keys (MLA), whose first elements are the values; 0: none.
     """
 
     dtype: str = "float32"
     page_size: int = 1
     heads: tuple[int, int] = (4, 2)
     dims: tuple[int, int] = (16, 16)
+    latent: int = 0
 
     def __repr__(self) -> str:
         return _short(self)
@@ -43,6 +45,8 @@ class Cell:
         """For people and certificates."""
         q, kv = self.heads
         d, dv = self.dims
+        if self.latent:
+            return f"{self.dtype} page {self.page_size} heads {q} latent {dv}+{d - dv}"
         dims = f"{d}" if d == dv else f"{d}/{dv}"
         return f"{self.dtype} page {self.page_size} heads {q}/{kv} dim {dims}"
 

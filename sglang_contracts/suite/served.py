@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from sglang_contracts.suite.violation import SubjectError, Violation, ask, expec
 BACKENDS = "sglang.srt.layers.attention.attention_registry:ATTENTION_BACKENDS"
 HOOKS = "sglang.srt.plugins.hook_registry:HookRegistry"
 PLATFORM = "sglang.srt.platforms.interface:SRTPlatform"
-PARTS = ("make_backend", "kv_pool", "allocator")
+PARTS = ("make_backend", "kv_pool", "latent_pool", "allocator")
 """The parts of a subject that SGLang gets through entry points."""
 
 
@@ -156,7 +157,11 @@ def served_parts(subject: Subject, release: str) -> dict[str, Any]:
             if factory is not None:
                 found["make_backend"] = _as_class(factory, subject.capabilities.backend)
             if there.platform is not None:
-                for part, get in (("kv_pool", pool_class), ("allocator", allocator_class)):
+                for part, get in (
+                    ("kv_pool", pool_class),
+                    ("latent_pool", functools.partial(pool_class, kind="mla")),
+                    ("allocator", allocator_class),
+                ):
                     with contextlib.suppress(SubjectError):
                         found[part] = stock(get(there.platform))
     except (SubjectError, Violation):

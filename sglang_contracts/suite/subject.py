@@ -40,6 +40,7 @@ class Subject:
         settings: Its whole ``[tool.sglang-contracts]`` table.
         make_backend: Makes the attention backend from the model-runner stand-in.
         kv_pool: The pool's class; None: SGLang's own.
+        latent_pool: The class of the pool of latent keys (MLA); None: SGLang's own.
         allocator: The allocator's class; None: SGLang's own.
         activate: The platform entry point; None: there is none.
         register: The general plugin entry points.
@@ -59,6 +60,7 @@ class Subject:
     version: str = ""
     settings: Settings = field(default_factory=Settings)
     kv_pool: Any = None
+    latent_pool: Any = None
     allocator: Any = None
     activate: Callable[[], Any] | None = None
     register: tuple[Callable[[], Any], ...] = ()

@@ -44,6 +44,8 @@ class Model:
         self.q = draw.normal(size=(LAYERS, WIDTH, heads * dim)) * scale
         self.k = draw.normal(size=(LAYERS, WIDTH, kv_heads * dim)) * scale
         self.v = draw.normal(size=(LAYERS, WIDTH, kv_heads * value_dim)) * scale
+        if cell.latent:
+            self.v = self.k[..., :value_dim]
         self.o = draw.normal(size=(LAYERS, heads * value_dim, WIDTH)) * (heads * value_dim) ** -0.5
         self.head = draw.normal(size=(WIDTH, VOCABULARY))
 

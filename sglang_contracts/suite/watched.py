@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from sglang_contracts.contract.layout import layout
@@ -28,10 +30,13 @@ class Watched:
     def __init__(self, context: Context, cell: Cell, seed: int, pool: Any) -> None:
         self.context, self.cell, self.seed, self.pool = context, cell, seed, pool
         capabilities = context.subject.capabilities
-        self.axes = [
-            layout(capabilities.kv_layout),
-            layout(capabilities.v_layout or capabilities.kv_layout),
-        ]
+        if cell.latent:  # SGLang's own pool, or one that stores as it does
+            self.axes = [layout(("slot", "head", "dim"))] * 2
+        else:
+            self.axes = [
+                layout(capabilities.kv_layout),
+                layout(capabilities.v_layout or capabilities.kv_layout),
+            ]
         self.writes: list[Write] = []
         self.spying = True
         self._depth = 0
@@ -66,16 +71,28 @@ class Watched:
                     )
             self._depth += 1
             try:
-                if cache_k is None:
-                    return method(layer, loc, *args, **kwargs)
-                return method(layer, loc, cache_k, *args, **kwargs)
+                with self.one_rank():
+                    if cache_k is None:
+                        return method(layer, loc, *args, **kwargs)
+                    return method(layer, loc, cache_k, *args, **kwargs)
             finally:
                 self._depth -= 1
 
         return noted
 
+    def one_rank(self) -> AbstractContextManager[None]:
+        """Within it, a pool of latent keys can be asked without a server; a fake's asks nobody."""
+        from sglang_contracts import fakes
+
+        if self.cell.latent and fakes.installed() is None:
+            return self.context.builder.differences.single_rank()
+        return contextlib.nullcontext()
+
     def buffers(self, layer: int) -> tuple[Any, Any]:
         """The raw buffers of a layer."""
+        if self.cell.latent:
+            latent = self.pool.kv_buffer[layer]
+            return latent, latent[..., : self.cell.latent]
         return self.pool.k_buffer[layer], self.pool.v_buffer[layer]
 
     def raw(self, layer: int) -> tuple[Any, Any]:

@@ -40,5 +40,7 @@ def make(reference):
                 self._ops.reshape_and_cache(k, v, keys, values, slots, None, None, 0)
             return k, v
 
-    capabilities = dataclasses.replace(reference.capabilities, fused_write=True)
+    capabilities = dataclasses.replace(
+        reference.capabilities, fused_write=True, pool_kinds=("mha",)
+    )
     return dataclasses.replace(reference, make_backend=Variant, capabilities=capabilities)

@@ -28,7 +28,7 @@ def test_a_check_says_what_must_hold_and_why(check):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
 def test_a_check_needs_only_what_can_be_declared(check):
     for need in check.needs:
-        assert need.startswith("mode:") or need in documented()
+        assert need.startswith(("mode:", "pool:")) or need in documented()
 
 
 def test_the_clauses_that_checks_come_from_exist():

@@ -100,11 +100,17 @@ def _only_decode(forward_mode: Any, encoder_lens: Any, spec_info: Any) -> None:
 
 
 class LegacyPlatformHooks:
-    """The platform hook that SGLang asked until 0.5.21; since then, `get_kv_pool_cls(kind=…)`."""
+    """The platform hooks that SGLang asked until 0.5.21; since then, `get_kv_pool_cls(kind=…)`."""
 
     def get_mha_kv_pool_cls(self) -> type:
         """Clause `platform/get_mha_kv_pool_cls`: the multi-head KV pool."""
         return self.get_kv_pool_cls(kind="mha")  # type: ignore[attr-defined,no-any-return]  # the platform's
+
+    def get_mla_kv_pool_cls(self) -> type:
+        """Clause `platform/get_mla_kv_pool_cls`: the pool of latent keys is SGLang's own."""
+        from sglang.srt.mem_cache.memory_pool import MLATokenToKVPool
+
+        return MLATokenToKVPool  # type: ignore[no-any-return]  # SGLang's, untyped here
 
 
 class LegacyAllocatorState:

@@ -40,7 +40,7 @@ def cells_of(context: Context) -> tuple[Cell, ...]:
     """A cell of each page size, where the allocator is the plugin's own."""
     if context.subject.allocator is None:
         raise Inapplicable("the plugin uses SGLang's own allocator")
-    return context.page_cells()
+    return context.page_cells(latent=False)
 
 
 def runs(context: Context, cells: Sequence[Cell]) -> Any:
@@ -340,7 +340,7 @@ def _machine(context: Context) -> None:
 
     from sglang_contracts.suite.passes import noise
 
-    cells = context.page_cells()
+    cells = context.page_cells(latent=False)
 
     def body(run: Run) -> None:
         book = _opened(context, run)
@@ -356,6 +356,8 @@ def _machine(context: Context) -> None:
             for layer in range(LAYERS):
                 keys = noise((len(slots), heads, dim), written * 4 + layer).to(dtype)
                 values = noise((len(slots), heads, value_dim), written * 4 + 2 + layer).to(dtype)
+                if run.cell.latent:
+                    values = keys[..., :value_dim]
                 ask(
                     "set_kv_buffer",
                     bench.pool.set_kv_buffer,

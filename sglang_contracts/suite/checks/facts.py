@@ -63,7 +63,7 @@ def _pool(context: Context) -> None:
             f"{held / 2**30:.3g} ({cell.label})",
         )
 
-    context.explore(context.cells(), None, body)
+    context.explore(context.cells(latent=False), None, body)
 
 
 @check(
@@ -148,7 +148,7 @@ def _layers(context: Context) -> None:
                     f"({cell.label})",
                 )
 
-    context.explore(context.page_cells(), None, body)
+    context.explore(context.page_cells(latent=False), None, body)
 
 
 @check(
@@ -193,7 +193,7 @@ def _transfer(context: Context) -> None:
                 f"({cell.label})",
             )
 
-    context.explore(context.page_cells(), None, body)
+    context.explore(context.page_cells(latent=False), None, body)
 
 
 def _page_bytes(bench: Bench, part: int) -> int:

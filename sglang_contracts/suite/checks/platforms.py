@@ -19,7 +19,7 @@ from sglang_contracts.suite.violation import Inapplicable, ask, expect
 
 _EVERY_ENGINE = (
     # What the engine asks of an out-of-tree platform for any dense model. Others whose base is
-    # open, too, are asked only with what this suite does not test (latent attention, drafts).
+    # open, too, are asked only with what this suite does not test (drafts).
     "get_default_attention_backend",
     "get_device_total_memory",
     "get_current_memory_usage",
@@ -118,7 +118,8 @@ def required_hooks(context: Context) -> list[str]:
     base = context.surface.find(module, qual)
     members = context.surface.members(base) if base is not None else {}
     found = []
-    for name in _EVERY_ENGINE:
+    latent = ("get_mla_kv_pool_cls",) if context.subject.capabilities.declares("pool:mla") else ()
+    for name in _EVERY_ENGINE + latent:
         role = getattr(getattr(members.get(name), "node", None), "role", None)
         is_open = role is not None and role & (Role.ABSTRACT | Role.UNIMPLEMENTED)
         if is_open and any(True for _ in context.surface.callers(name)):

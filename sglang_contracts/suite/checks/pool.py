@@ -53,6 +53,8 @@ def _rows(bench: Bench, count: int, seed: int) -> tuple[Any, Any]:
     heads, (dim, value_dim) = bench.cell.heads[1], bench.cell.dims
     dtype = bench.geometry.torch_dtype
     keys = noise((count, heads, dim), seed).to(dtype).to(bench.device)
+    if bench.cell.latent:
+        return keys, keys[..., :value_dim]
     values = noise((count, heads, value_dim), seed + 1).to(dtype).to(bench.device)
     return keys, values
 
@@ -68,8 +70,8 @@ def _slots(bench: Bench, count: int, seed: int) -> list[int]:
 
 
 def _each(context: Context, body: Any) -> None:
-    """Run ``body(cell)`` for each cell."""
-    context.explore(context.cells(), None, body)
+    """Run ``body(cell)`` for each cell of keys and values by heads."""
+    context.explore(context.cells(latent=False), None, body)
 
 
 def _equal(bench: Bench, layer: int, slots: list[int], keys: Any, values: Any, what: str) -> None:

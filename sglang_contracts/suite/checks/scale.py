@@ -58,13 +58,23 @@ def _decode(context: Context) -> None:
         for turn in _STEPS:
             large.run(turn, f"a decode over up to {KEYS} keys")
 
-    context.explore(_two(context), None, body)
+    context.explore(_two(context, latent=True), None, body)
 
 
-def _two(context: Context) -> list[Cell]:
-    """The smallest and the largest page, with other dtypes; in the full profile every page."""
-    cells = sorted(context.page_cells(), key=lambda cell: cell.page_size)
-    return list(cells) if context.profile.all_cells else list(dict.fromkeys((cells[0], cells[-1])))
+def _two(context: Context, latent: bool = False) -> list[Cell]:
+    """The smallest and the largest page, with other dtypes; in the full profile every page.
+
+    Args:
+        context: The check's surroundings.
+        latent: Also latent keys, if they are declared; alone they are tried in any case.
+    """
+    mixed = latent or "mha" not in context.subject.capabilities.pool_kinds
+    cells = sorted(context.page_cells(latent=mixed), key=lambda cell: cell.page_size)
+    if context.profile.all_cells:
+        return cells
+    heads = [cell for cell in cells if not cell.latent] or cells
+    others = [cell for cell in cells if cell.latent][-1:]
+    return list(dict.fromkeys((heads[0], heads[-1], *others)))
 
 
 @check(
@@ -87,8 +97,8 @@ def _captured(context: Context) -> None:
                 for done in captured.replay(large.bench.step(turn)):
                     large.compare(done, f"a replay over up to {KEYS} keys")
 
-    cells = _two(context)
-    context.explore(cells if context.profile.all_cells else cells[-1:], None, body)
+    cells = _two(context, latent=True)
+    context.explore(cells if context.profile.all_cells else cells[1:] or cells, None, body)
 
 
 @check(
@@ -119,7 +129,7 @@ def _prefill(context: Context) -> None:
             turn = Turn("decode", tuple((number, 1) for number in numbers))
             large.run(turn, "the decode after it")
 
-    context.explore(_two(context), None, body)
+    context.explore(_two(context, latent=True), None, body)
 
 
 def _many(context: Context, cell: Cell, device: str | None = None) -> Large:

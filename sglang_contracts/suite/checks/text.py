@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from sglang_contracts.suite.bench import Bench
+from sglang_contracts.suite.bench import CONTEXT, Bench
 from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.passes import Step
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.script import Cell, Turn
 from sglang_contracts.suite.text import MARGIN, VOCABULARY, forward, model
@@ -31,8 +32,8 @@ def _twenty(context: Context) -> None:
         dice = random.Random(11)  # noqa: S311 - test data
         bench = Bench(context, cell, slots=max(640, 40 * cell.page_size))
         prompts = [
-            tuple(dice.randrange(VOCABULARY) for _ in range(dice.randint(3, 14)))
-            for _ in range(REQUESTS)
+            tuple(dice.randrange(VOCABULARY) for _ in range(dice.randint(3, 14) + more))
+            for more in _up_to_an_edge(cell)
         ]
         wanted = [model(cell).alone(prompt, NEW, bench.scales) for prompt in prompts]
         waiting, running = list(range(TOGETHER)), list[int]()
@@ -71,7 +72,7 @@ def _twenty(context: Context) -> None:
                         continue
                     waiting.remove(number)
                     running.append(number)
-                _next(cell, number, made[number], wanted[number], logits[end - 1])
+                _next(step, cell, number, made[number], wanted[number], logits[end - 1])
                 if len(made[number]) == NEW:
                     running.remove(number)
                     bench.end(number)
@@ -86,16 +87,26 @@ def _twenty(context: Context) -> None:
     context.explore(cells(), None, body)
 
 
-def _next(cell: Cell, number: int, made: list[int], wanted: list[Any], found: Any) -> None:
+def _up_to_an_edge(cell: Cell) -> list[int]:
+    """Tokens that bring a third of the prompts to the edge of a page, where pages are large."""
+    most = min(cell.page_size, CONTEXT // 2) - 12
+    return [most if most > 4 and number % 3 == 1 else 0 for number in range(REQUESTS)]
+
+
+def _next(
+    step: Step, cell: Cell, number: int, made: list[int], wanted: list[Any], found: Any
+) -> None:
     """Hold a request's next token to what it is alone, and go on with that one."""
     logits = wanted[len(made)]
     first, second = sorted(logits)[-1], sorted(logits)[-2]
     token = int(logits.argmax())
     lead = first - second
+    slots = next(each.slots for each in step.requests if each.number == number)
     if lead > MARGIN * (1 if cell.dtype == "float32" else 10):
         expect(
             int(found.argmax()) == token,
-            f"request {number} of {REQUESTS} gets another token {len(made) + 1} than it gets alone "
-            f"({cell.label})",
+            f"request {number} of {REQUESTS} gets another token {len(made) + 1} than it gets "
+            f"alone, at position {len(slots) - 1}, slot {slots[-1]} ({step.mode} of "
+            f"{len(step.requests)} requests, {cell.label})",
         )
     made.append(token)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from sglang_contracts.live.build import Geometry
 from sglang_contracts.suite import fields, oracle
-from sglang_contracts.suite.passes import Pass, Request, Step, noise
+from sglang_contracts.suite.passes import Pass, Request, Step
 from sglang_contracts.suite.script import Cell, Turn
+from sglang_contracts.suite.served_pool import cached, fill_request, make_pool
 from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
 from sglang_contracts.suite.watched import LAYERS, Watched
 
@@ -123,19 +124,25 @@ class Bench(Watched):
             device=self.device,
         )
         self.request_pool = builder.request_pool(self.geometry)
-        pool = ask(f"making the key/value pool for {cell.label}", self.make_pool, context, first)
+        pool = ask(
+            f"making the key/value pool for {cell.label}",
+            make_pool,
+            *(builder, self.geometry, cell, subject, first),
+        )
         super().__init__(context, cell, seed, pool)
         self.scales = [(0.7 + 0.5 * layer) * dim**-0.5 for layer in range(LAYERS)]
         self.layers = [self._layer(index) for index in range(LAYERS)]
         made = builder.allocator
         if subject.allocator is not None:  # the plugin's own: what it raises is the plugin's, too
             made = functools.partial(ask, f"making the allocator for {cell.label}", made)
-        self.allocator = made(self.geometry, self.pool, subject.allocator, need_sort)
+        stored = cached(self.geometry, cell)
+        self.allocator = made(stored, self.pool, subject.allocator, need_sort)
         self.runner = builder.runner(
             self.geometry,
             self.request_pool,
             self.pool,
             token_to_kv_pool_allocator=self.allocator,
+            kv_cache_dtype=stored.torch_dtype,
         )
         self.backend = ask("making the attention backend", subject.make_backend, self.runner)
         self.runner.attn_backend = self.backend
@@ -148,16 +155,6 @@ class Bench(Watched):
 
     # Making things.
 
-    def make_pool(self, context: Context, first: int = 0) -> Any:
-        """A pool of the cell's kind, of layers from ``first`` on, as the plugin serves it."""
-        more = {"start_layer": first, "end_layer": first + LAYERS - 1} if first else {}
-        rank = self.cell.latent
-        if rank:
-            rope = self.cell.dims[0] - rank
-            made = context.subject.latent_pool
-            return self.builder.mla_pool(self.geometry, rank, rope, made, **more)
-        return self.builder.mha_pool(self.geometry, context.subject.kv_pool, **more)
-
     def _layer(self, index: int) -> Any:
         more: dict[str, Any] = {"scaling": self.scales[index], **self._layer_options}
         if self.window >= 0:
@@ -169,19 +166,7 @@ class Bench(Watched):
     def request(self, number: int, share: int | None = None, length: int = 0) -> Request:
         """A new request, on the first ``length`` cached tokens of request ``share`` if given."""
         made = Request(number, self._rows.pop())
-        q_heads, kv_heads = self.cell.heads
-        dim, value_dim = self.cell.dims
-        parts = (("q", q_heads, dim), ("k", kv_heads, dim), ("v", kv_heads, value_dim))
-        for layer in range(LAYERS):
-            for index, (name, heads, width) in enumerate(parts):
-                seed = ((self.seed * 131 + number) * 31 + layer) * 3 + index
-                data = noise((self.geometry.max_context, heads, width), seed + 1)
-                if name != "v" and self.loud != 1.0:
-                    data = data * self.loud
-                if name == "v" and self.cell.latent:
-                    made.v.append(made.k[layer][..., : self.cell.latent])
-                else:
-                    getattr(made, name).append(data.to(self.geometry.torch_dtype))
+        fill_request(made, self.cell, self.geometry, self.seed, self.loud)
         if share is not None and length:
             donor = self.requests[share]
             made.slots, made.shared = donor.slots[:length], length

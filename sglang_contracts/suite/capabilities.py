@@ -16,6 +16,7 @@ from sglang_contracts.errors import ContractsError, nearest
 MODES = ("extend", "decode", "mixed", "idle")
 POOL_KINDS = ("mha", "mla")
 DTYPES = ("float32", "bfloat16", "float16")
+CACHE_DTYPES = (*DTYPES, "float8_e4m3fn", "float8_e5m2")
 
 
 def _doc(text: str, default: Any) -> Any:
@@ -33,6 +34,9 @@ class Capabilities:
 
     modes: tuple[str, ...] = _doc("forward modes served", ("extend", "decode"))
     dtypes: tuple[str, ...] = _doc("dtypes of queries, keys, values and cache", ("bfloat16",))
+    cache_dtypes: tuple[str, ...] = _doc(
+        "dtypes of the cache that queries of another one attend to (--kv-cache-dtype)", ()
+    )
     page_sizes: tuple[int, ...] = _doc("page sizes of the key/value pool", (1,))
     heads: tuple[tuple[int, int], ...] = _doc(
         "[query heads, key/value heads] on one rank", ((4, 4),)
@@ -219,6 +223,7 @@ def _table(known: Mapping[str, Callable[[Any, str], Any]]) -> Callable[[Any, str
 _READERS: dict[str, Callable[[Any, str], Any]] = {
     "modes": _one_of(MODES),
     "dtypes": _one_of(DTYPES),
+    "cache_dtypes": _one_of(CACHE_DTYPES),
     "page_sizes": _sizes,
     "heads": _pairs,
     "head_dims": _pairs,

@@ -29,6 +29,7 @@ class Cell:
         heads: Query heads and key/value heads.
         dims: Head dim of queries and keys, and of values.
         latent: Rank of the latent keys (MLA), whose first elements are the values; 0: none.
+        cache: torch dtype of the cache, where it is another than ``dtype``; empty: as ``dtype``.
     """
 
     dtype: str = "float32"
@@ -36,6 +37,7 @@ class Cell:
     heads: tuple[int, int] = (4, 2)
     dims: tuple[int, int] = (16, 16)
     latent: int = 0
+    cache: str = ""
 
     def __repr__(self) -> str:
         return _short(self)
@@ -48,7 +50,8 @@ class Cell:
         if self.latent:
             return f"{self.dtype} page {self.page_size} heads {q} latent {dv}+{d - dv}"
         dims = f"{d}" if d == dv else f"{d}/{dv}"
-        return f"{self.dtype} page {self.page_size} heads {q}/{kv} dim {dims}"
+        dtype = f"{self.dtype} over {self.cache}" if self.cache else self.dtype
+        return f"{dtype} page {self.page_size} heads {q}/{kv} dim {dims}"
 
 
 SIMPLEST = Cell()

@@ -131,6 +131,8 @@ def _offloaded(context: Context) -> None:
     def body(bench: Bench, watch: Watch) -> None:
         from sglang_contracts.fakes.nested import tensors
 
+        if bench.cell.latent and context.subject.latent_pool is None:
+            return  # SGLang's own
         slots = bench.tensor(range(bench.cell.page_size, 3 * bench.cell.page_size), "int64")
         kept = tensors(ask("get_cpu_copy", bench.pool.get_cpu_copy, slots))
         there = [tensor for tensor in kept if tensor.device.type == watch.device]

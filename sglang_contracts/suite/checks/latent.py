@@ -131,7 +131,7 @@ def _undeclared(context: Context) -> None:
                         bench.compare(done, f"the result over a pool of kind {kind}")
         except SubjectError as error:
             expect(
-                _is_refusal(error.cause),
+                is_refusal(error.cause),
                 f"a pool of kind {kind}, which the plugin does not declare, is not refused: "
                 f"{error.why()} is an accident. Raise NotImplementedError with a sentence",
             )
@@ -162,7 +162,7 @@ def _cell_of(cell: Cell, kind: str) -> Cell:
 _ACCIDENTS = (AttributeError, LookupError, NameError, TypeError, ImportError, ArithmeticError)
 
 
-def _is_refusal(error: BaseException) -> bool:
+def is_refusal(error: BaseException) -> bool:
     """Whether somebody has meant it: a ``raise`` with a text, no accident of a wrong shape."""
     frames = traceback.extract_tb(error.__traceback__)
     if isinstance(error, NotImplementedError):

@@ -24,6 +24,8 @@ class AcmeAttention(AttentionBackend):
     def __init__(self, runner):
         super().__init__()
         self.token_to_kv_pool = runner.token_to_kv_pool
+        if not hasattr(self.token_to_kv_pool, "k_buffer"):
+            raise NotImplementedError("acme attends to keys and values of heads, not latent ones")
         self.req_to_token_pool = runner.req_to_token_pool
         self.spans = []
 

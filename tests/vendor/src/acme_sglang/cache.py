@@ -8,6 +8,8 @@ class AcmeKVPool(MHATokenToKVPool):
     """Buffers are ``[page, head, offset, dim]``; page 0 takes padding."""
 
     def _create_buffers(self):
+        if self.store_dtype != self.dtype:
+            raise NotImplementedError(f"acme has no cache of {self.dtype}")
         pages = self.size // self.page_size + 1
         shape = (pages, self.head_num, self.page_size, self.head_dim)
         made = [

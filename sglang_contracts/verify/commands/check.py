@@ -39,6 +39,8 @@ from sglang_contracts.verify.rules.launch_word_gone import Given, Launches, by_k
 from sglang_contracts.verify.rules.registry import MERGES_WITH, RULES
 from sglang_contracts.verify.rules.switch_default_flipped import Defaults
 from sglang_contracts.verify.rules.unresolved import in_any_release
+from sglang_contracts.verify.silences import reasons
+from sglang_contracts.verify.silences.silence import Silence
 from sglang_contracts.verify.suggest.call_forms import said_by
 from sglang_contracts.verify.suggest.replacements import Replacements
 from sglang_contracts.verify.values.evaluator import Evaluator
@@ -134,8 +136,9 @@ class Analysis:
 
     def _unloaded(self, finding: Finding) -> Finding:
         """In a release that never runs a file, what is missing for it is a note."""
-        if all(each.file in self._mechanism_files for each in finding.locations):
-            return msgspec.structs.replace(finding, severity=Severity.NOTE)
+        everywhere = all(each.file in self._mechanism_files for each in finding.locations)
+        if reasons.NOT_LOADED.holds(everywhere):
+            return _note(finding, reasons.NOT_LOADED)
         return finding
 
     def report(self, command: str, releases: Sequence[str], **facts: object) -> Report:
@@ -188,8 +191,10 @@ class Analysis:
     def _apart(self, finding: Finding) -> Finding:
         """A finding in the plugin's tests alone is a note: it decides no verdict."""
         places = finding.locations
-        if places and all(each.file in self._tests for each in places):
-            return msgspec.structs.replace(finding, severity=Severity.NOTE)
+        if reasons.TEST_FILE.holds(
+            bool(places) and all(each.file in self._tests for each in places)
+        ):
+            return _note(finding, reasons.TEST_FILE)
         return finding
 
     def notes(self) -> tuple[Note, ...]:
@@ -199,6 +204,13 @@ class Analysis:
         if self._takes or skipped:
             return skipped
         return (Note("nothing is taken from SGLang here, so that no release says anything of it"),)
+
+
+def _note(finding: Finding, reason: Silence) -> Finding:
+    """The finding as a note, for a reason where it was none before."""
+    if finding.severity is Severity.NOTE:
+        return finding
+    return msgspec.structs.replace(finding, severity=Severity.NOTE, softened=reason.id)
 
 
 def is_test_file(path: str) -> bool:

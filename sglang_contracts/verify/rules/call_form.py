@@ -96,9 +96,10 @@ def detect_call(state: Detection, index: int, file: File, use: Use) -> Outcome:
         if best.status is Status.OK and len(value.alternatives) == 1 and use.count:
             best = result_form.detect_awaited(state, value.alternatives[0], use.count) or best
         return best._replace(named=value.named)
-    if replaced_below(state, index, file, node.callee):
-        return UNKNOWN
-    return results[0]._replace(named=value.named)
+    broken = results[0]._replace(named=value.named)
+    if reasons.OVERRIDDEN_BELOW.holds(replaced_below(state, index, file, node.callee)):
+        return broken.silenced(reasons.OVERRIDDEN_BELOW.id)
+    return broken
 
 
 def replaced_below(state: Detection, index: int, file: File, callee: int) -> bool:
@@ -164,9 +165,9 @@ def call_function(
     if bound and parameters:
         parameters = parameters[1:]
     outcome = fit(state, symbol, symbol.name, parameters, index, form, partial)
-    broken = outcome.status is Status.BROKEN
-    if broken and bound and not exact and widened(state, symbol, form):
-        return UNKNOWN
+    may_be_below = outcome.status is Status.BROKEN and bound and not exact
+    if may_be_below and reasons.TAKEN_BELOW.holds(widened(state, symbol, form)):
+        return outcome.silenced(reasons.TAKEN_BELOW.id)
     return outcome
 
 

@@ -22,7 +22,7 @@ from sglang_contracts.plugin.ir.records import File, Form, Function, Use, UseKin
 from sglang_contracts.surface.model import Function as Recorded
 from sglang_contracts.surface.model import ParameterKind
 from sglang_contracts.surface.symbol import Symbol
-from sglang_contracts.verify.answers.outcome import OK, UNKNOWN, Outcome, Status
+from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.rules import plugin_facts
 from sglang_contracts.verify.rules.argument_handling import (
     asks,
@@ -31,8 +31,9 @@ from sglang_contracts.verify.rules.argument_handling import (
     passes_on,
 )
 from sglang_contracts.verify.rules.clause_candidates import Candidate, last
+from sglang_contracts.verify.rules.clause_obligation import unmet_obligation
 from sglang_contracts.verify.rules.open_to_writes import open_to_writes
-from sglang_contracts.verify.rules.supplied import supplies_own
+from sglang_contracts.verify.silences import reasons
 from sglang_contracts.verify.values.value import (
     Alternative,
     ClassRef,
@@ -54,6 +55,8 @@ class Hit(NamedTuple):
     detail: str = ""
     """``unproven``: an argument may be of the type that the clause leaves alone. ``handed-on``:
     what it is about only goes on to somebody else, or comes from there."""
+    silence: str = ""
+    """The reason for which nothing is said of it; empty: there is none."""
 
 
 class Behaviours:
@@ -76,13 +79,13 @@ class Behaviours:
         """How a candidate fares, were its clause in force in the present release."""
         clause = self.clauses[candidate.clause]
         if clause.kind is Kind.OBLIGATION:
-            return self._obligation(candidate, clause)
+            return unmet_obligation(self.state, candidate, clause, self._mentions)
         on = clause.on
         assert on is not None
-        hit = self._hit(candidate, clause, on)
+        hit = self._hit(candidate, on)
         if hit is None:
             return UNKNOWN
-        return Outcome(
+        made = Outcome(
             Status.BROKEN,
             "behaviour",
             clause.symbols[0] if clause.symbols else on.symbol,
@@ -90,6 +93,7 @@ class Behaviours:
             detail=hit.detail,
             named=hit.named,
         )
+        return made.silenced(hit.silence) if hit.silence else made
 
     def in_force(self, clause: int, releases: Sequence[str]) -> list[bool]:
         """In which releases a clause holds."""
@@ -100,45 +104,18 @@ class Behaviours:
         """Names that stand anywhere in the plugin."""
         return frozenset(name for file in self.files for name in file.mentions.get(-1, ()))
 
-    def _obligation(self, candidate: Candidate, clause: Clause) -> Outcome:
-        """What SGLang reads off the plugin's object, though no base class declares it."""
-        index, qual = candidate.file, candidate.name
-        record = self.files[index].classes[qual]
-        if (
-            record.abstract
-            or record.open
-            or record.decorated
-            or ((index, qual) in self.state.extended)
-        ):
-            return UNKNOWN
-        bases, complete = self.evaluator.members.upstream_bases(index, qual)
-        if not bases or not complete:
-            return UNKNOWN
-        owners = [self.lens.parse(each) for each in clause.owner]
-        if not any(owner in self.lens.mro(base) for owner in owners for base in bases if owner):
-            return UNKNOWN
-        if clause.optional:
-            return OK
-        name = clause.name
-        if name in plugin_facts.own_members(self.state, index, qual) or supplies_own(
-            self.state, index, qual, name
-        ):
-            return OK
-        if any(self.lens.member(base, name) or self.lens.is_open(base) for base in bases):
-            return OK
-        symbol = clause.symbols[0] if clause.symbols else f"{clause.owner[0]}.{name}"
-        detail = ""
-        if not clause.called and "__init__" not in record.methods:
-            # Data is set by whoever makes the object: only a class that makes itself surely lacks
-            # it. A plugin that asks for it by the accessor depends on it all the same.
-            detail = "asked-for" if f"get_{name}" in self._mentions else "may-be-set"
-        return Outcome(Status.BROKEN, "obligation", symbol, name=clause.id, detail=detail)
-
-    def _hit(self, candidate: Candidate, clause: Clause, on: On) -> Hit | None:
+    def _hit(self, candidate: Candidate, on: On) -> Hit | None:
         """What a clause hits of a candidate; None where it leaves it alone."""
         file = self.files[candidate.file]
-        if on.unless_mentions and self._mentioned(candidate, file, on.unless_mentions):
-            return None
+        hit = self._touch(candidate, file, on)
+        if hit is None or not on.unless_mentions:
+            return hit
+        if reasons.MENTIONED.holds(self._mentioned(candidate, file, on.unless_mentions)):
+            return hit._replace(silence=reasons.MENTIONED.id)
+        return hit
+
+    def _touch(self, candidate: Candidate, file: File, on: On) -> Hit | None:
+        """What a clause is about of a candidate, whatever stands around it."""
         if (on.mentions and not self._mentioned(candidate, file, on.mentions)) and (
             candidate.kind != "class" or not set(on.mentions) & set(file.mentions.get(-1, ()))
         ):
@@ -351,8 +328,10 @@ class Behaviours:
         if hit is None:
             return None
         own = self.evaluator.index.own_function(candidate.file, use.value)
-        if own is None or asks(self.state, own[0], own[1], on):
+        if own is None:
             return None
+        if reasons.ASKS_ITSELF.holds(asks(self.state, own[0], own[1], on)):
+            return hit._replace(silence=reasons.ASKS_ITSELF.id)
         its, number = self.files[own[0]], own[1]
         if not self._parameters(its.functions[number], on, 1):
             return None
@@ -372,8 +351,10 @@ class Behaviours:
             return None
         file = self.files[candidate.file]
         record = file.functions[candidate.number]
-        if record.stub or asks(self.state, candidate.file, candidate.number, on):
+        if record.stub:
             return None
+        if reasons.ASKS_ITSELF.holds(asks(self.state, candidate.file, candidate.number, on)):
+            return Hit(silence=reasons.ASKS_ITSELF.id)
         if on.argument or on.position >= 0:
             handed_on = passes_on(file, candidate.number, on.argument)
         else:
@@ -451,8 +432,10 @@ class Behaviours:
         if "*" in on.writes and any(type(each) is ClassRef for each in value.alternatives):
             return None  # ``Class.method = …`` is no write on an object of it
         base = file.nodes[node.base]
-        if "*" in on.writes and open_to_writes(self.state, candidate.file, node.base, on):
-            return None
+        if "*" in on.writes and reasons.OPEN_TO_WRITES.holds(
+            open_to_writes(self.state, candidate.file, node.base, on)
+        ):
+            hit = hit._replace(silence=reasons.OPEN_TO_WRITES.id)
         if type(base) is Import and f"{base.module}:{base.name}" == on.symbol:
             return hit if "*" in on.writes or node.name in on.writes else None  # a module's object
         if self._off(value.alternatives, node.name, on):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sglang_contracts.plugin.ir.records import Attempt, File, Use, UseKind
 from sglang_contracts.verify.answers.memory import Key
 from sglang_contracts.verify.answers.outcome import Outcome, Status
-from sglang_contracts.verify.silences.reasons import OTHER_BRANCH
+from sglang_contracts.verify.silences.reasons import FALLBACK_UNUSED, OTHER_BRANCH, TYPING_ONLY
 from sglang_contracts.verify.values.evaluator import Evaluator
 
 
@@ -52,11 +52,12 @@ class Guards:
         caught, way_out = False, True
         while guard:
             record = file.guards[guard]
-            if record.kind == "typing":
-                return Reach(False)
+            if TYPING_ONLY.holds(record.kind == "typing"):
+                return Reach(False, silence=TYPING_ONLY.id)
             if record.kind == "handler":
-                if self.went(index, record.condition, file.attempts[record.condition]):
-                    return Reach(False)
+                attempt = file.attempts[record.condition]
+                if FALLBACK_UNUSED.holds(self.went(index, record.condition, attempt)):
+                    return Reach(False, silence=FALLBACK_UNUSED.id)
             elif record.kind == "try":
                 attempt = file.attempts[record.condition]
                 if not caught and not attempt.raises and self.catches(attempt, what):

@@ -40,7 +40,7 @@ HOOK_MISSING = Rule(
 def detect_missing_hooks(state: Detection, index: int, qual: str) -> Outcome:
     """Whether an own class provides all that its upstream bases require."""
     record = state.files[index].classes[qual]
-    if record.abstract or record.open or (index, qual) in state.extended:
+    if record.open:
         return UNKNOWN
     bases, complete = state.evaluator.members.upstream_bases(index, qual)
     if not bases or not complete:
@@ -60,7 +60,7 @@ def detect_missing_hooks(state: Detection, index: int, qual: str) -> Outcome:
     if not missing:
         return Outcome(Status.OK, found=tuple(bases))
     first = missing[0]
-    return Outcome(
+    lacks = Outcome(
         Status.BROKEN,
         "hook-missing",
         first.name,
@@ -68,6 +68,9 @@ def detect_missing_hooks(state: Detection, index: int, qual: str) -> Outcome:
         name=first.qual.rsplit(".", 1)[-1],
         found=tuple(dict.fromkeys(missing)),
     )
+    if reasons.OWN_BASE.holds(record.abstract or (index, qual) in state.extended):
+        return lacks.silenced(reasons.OWN_BASE.id)
+    return lacks
 
 
 def bounded(state: Detection, index: int, base: int) -> bool:
@@ -140,7 +143,8 @@ def judge_missing_hooks(
         key = (symbol.name, owner.name if owner else "", good)
         if key not in judging.required:
             judging.required[key] = is_obligatory(judging, symbol, owner, index, good)
-        if not judging.required[key]:
+        if reasons.NOT_OBLIGATORY.holds(not judging.required[key]):
+            judging.silence(case, reasons.NOT_OBLIGATORY, symbol.name)
             continue
         severity = judging.severity(case)
         if reasons.NEVER_COMPLETE.holds(good is None):

@@ -12,6 +12,7 @@ from sglang_contracts.verify.rules import (
 )
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.registry import FAILURES
+from sglang_contracts.verify.silences import reasons
 
 
 def told_at(judging: Judging, index: int) -> tuple[list[Finding], list[Silenced]]:
@@ -59,23 +60,28 @@ def judge_use(judging: Judging, case: Case) -> Finding | None:
     """What makes a finding of one broken use; None where history says it is none."""
     file, use = judging.use(case)
     outcome = case.entry.outcome
-    if case.last_ok is None and (outcome.named or use.kind is UseKind.WRITE):
-        return None  # a name alone, or a write, proves nothing before the thing was there
-    if outcome.named and file.foreign:
-        return None  # another framework's code: its objects go by the same names
+    weak = outcome.named or use.kind in (UseKind.WRITE, UseKind.PROBE)
+    if reasons.NOT_YET.holds(case.last_ok is None and bool(weak)):
+        judging.silence(case, reasons.NOT_YET)
+        return None
+    if reasons.OTHER_ENGINE.holds(bool(outcome.named) and file.foreign):
+        judging.silence(case, reasons.OTHER_ENGINE)
+        return None
     if outcome.named:
         key = (case.number, case.good)
         if key not in judging.agrees:
             judging.agrees[key] = member_gone.name_agrees(judging, case, file, use)
-        if not judging.agrees[key]:
+        if reasons.NAME_DISAGREES.holds(not judging.agrees[key]):
+            judging.silence(case, reasons.NAME_DISAGREES)
             return None
     if use.kind is UseKind.PROBE:
         return member_gone.judge_probe(judging, case)
-    if (
-        use.group
+    if reasons.ALTERNATIVE.holds(
+        bool(use.group)
         and use.group in file.groups
         and member_gone.has_alternative(judging, case, file, use)
     ):
+        judging.silence(case, reasons.ALTERNATIVE)
         return None
     return judged(judging, case)
 

@@ -207,8 +207,6 @@ def judge_lost_attribute(judging: Judging, case: Case) -> Finding | None:
 
 def judge_probe(judging: Judging, case: Case) -> Finding | None:
     """``hasattr`` and ``getattr`` with a default never fail; what they turn off is told."""
-    if case.last_ok is None:
-        return None  # not there yet: that is what the question is for
     file, use = judging.use(case)
     weight = Weight(Severity.ERROR)
     insisted = use.name in _INSISTED and not attempted(file, use)
@@ -275,11 +273,17 @@ def judge_attribute(judging: Judging, case: Case) -> Finding | None:
     found = good.found[0] if good.found else None
     written = spelled(judging, case, file, use, found)
     severity = judging.severity(case)
-    if case.last_ok is None and outcome.detail == "object" and has_elsewhere(judging, case):
-        return None  # not there yet, and another class has it: the object may be one of that
+    if reasons.ELSEWHERE.holds(
+        case.last_ok is None and outcome.detail == "object" and has_elsewhere(judging, case)
+    ):
+        judging.silence(case, reasons.ELSEWHERE)
+        return None
     suggestion: Suggestion | None
-    if outcome.new == "held" and found is not None and still_there(judging, case, found):
-        return None  # one of several things that are put there, and the other has it still
+    if reasons.ONE_OF_SEVERAL.holds(
+        outcome.new == "held" and found is not None and still_there(judging, case, found)
+    ):
+        judging.silence(case, reasons.ONE_OF_SEVERAL)
+        return None
     if found is not None and found.owner is not None:
         changed = judge_retyped(judging, case, file, use, found)
         if changed is not None:

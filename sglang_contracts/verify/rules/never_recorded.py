@@ -9,6 +9,7 @@ from sglang_contracts.verify.findings.finding import Finding, Unresolved, with_c
 from sglang_contracts.verify.rules import call_form, member_gone, name_gone
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.unresolved import NEVER_A_MEMBER
+from sglang_contracts.verify.silences import reasons
 
 
 def judge_never_recorded(judging: Judging, case: Case) -> Finding | Unresolved | None:
@@ -25,16 +26,21 @@ def judge_never_recorded(judging: Judging, case: Case) -> Finding | Unresolved |
         return None
     file, use = judging.use(case)
     outcome = case.entry.outcome
-    if outcome.named or file.foreign or use.kind is UseKind.PROBE:
+    weak = outcome.named or file.foreign or use.kind is UseKind.PROBE
+    if reasons.NEVER_SEEN.holds(bool(weak)):
+        judging.silence(case, reasons.NEVER_SEEN)
         return None
     if outcome.what == "misfit":
         return judge_never_fitted(judging, case)
-    if not _breaks_everywhere(judging, case.number):
+    if reasons.NOT_ALWAYS_TOLD.holds(not _breaks_everywhere(judging, case.number)):
+        judging.silence(case, reasons.NOT_ALWAYS_TOLD)
         return None
     made: Finding | None = None
     if outcome.what in ("module", "import"):
-        if not _is_installed(judging, case):
-            made = name_gone.judge_import(judging, case)
+        if reasons.INSTALLED.holds(_is_installed(judging, case)):
+            judging.silence(case, reasons.INSTALLED)
+            return None
+        made = name_gone.judge_import(judging, case)
     elif outcome.what in ("attribute", "hook"):
         of_module = outcome.owner is not None and outcome.owner.kind == "module"
         imported = use.kind is UseKind.DOTTED and use.name == "import"
@@ -58,12 +64,13 @@ def judge_never_fitted(judging: Judging, case: Case) -> Finding | None:
     """
     outcome = case.entry.outcome
     file, use = judging.use(case)
-    if outcome.named or file.foreign or case.entry.reach.caught:
-        return None
-    if outcome.detail in ("ignored-keyword", call_form.HANDED_ON):
-        return None
     unknown = outcome.detail == "unknown-keyword" and not _takes(judging, case)
-    if not unknown and not _is_imported(file, use):
+    if reasons.NEVER_FITTED.holds(
+        case.entry.reach.caught
+        or outcome.detail in ("ignored-keyword", call_form.HANDED_ON)
+        or (not unknown and not _is_imported(file, use))
+    ):
+        judging.silence(case, reasons.NEVER_FITTED)
         return None
     made = call_form.judge_misfit(judging, case)
     return None if made is None else _without_dates(made)

@@ -42,6 +42,7 @@ from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.result_form import HAS_NO, RETURN_CHANGED
+from sglang_contracts.verify.silences import reasons
 from sglang_contracts.verify.values import builtin_kinds as kinds
 from sglang_contracts.verify.values.value import Builtin, DictValue, FunctionRef
 
@@ -131,8 +132,25 @@ def detect_operation(state: Detection, index: int, file: File, use: Use, need: s
     if need not in TAKES_NO:
         return UNKNOWN  # another cause looks at it
     symbol, annotation = stated_annotation(state, index, use.node)
-    if symbol is None or annotation is None or use.node in state.questioned[index]:
+    if symbol is None or annotation is None:
         return UNKNOWN
+    outcome = stated_takes(state, index, file, use, need, symbol, annotation)
+    if reasons.LOOKED_AT.holds(use.node in state.questioned[index]):
+        broken = outcome.status is Status.BROKEN
+        return outcome.silenced(reasons.LOOKED_AT.id) if broken else UNKNOWN
+    return outcome
+
+
+def stated_takes(
+    state: Detection,
+    index: int,
+    file: File,
+    use: Use,
+    need: str,
+    symbol: Symbol,
+    annotation: ast.expr,
+) -> Outcome:
+    """Whether what an annotation says a value is takes what is done with it."""
     if need == HASHED and not mapping(state, index, use.value):
         return UNKNOWN
     if need == NUMBER:
@@ -155,9 +173,10 @@ def detect_operation(state: Detection, index: int, file: File, use: Use, need: s
         return UNKNOWN
     if True in answers:
         return Outcome(Status.OK, "kind", found=(symbol,))
-    if unwrapped(state, symbol):
-        return UNKNOWN
-    return broken(symbol, annotation, need, str(use.count))
+    refused = broken(symbol, annotation, need, str(use.count))
+    if reasons.UNWRAPPED.holds(unwrapped(state, symbol)):
+        return refused.silenced(reasons.UNWRAPPED.id)
+    return refused
 
 
 def mapping(state: Detection, index: int, node: int) -> bool:
@@ -188,9 +207,10 @@ def number(state: Detection, file: File, use: Use, symbol: Symbol, annotation: a
     if not each or not all(kinds.kind_of(one) in _SCALARS for one in each):
         return UNKNOWN
     if node.value == "None" and kinds.optional(annotation):
-        if filled_in(state, symbol):
-            return UNKNOWN
-        return broken(symbol, annotation, NUMBER)
+        empty = broken(symbol, annotation, NUMBER)
+        if reasons.FILLED_IN.holds(filled_in(state, symbol)):
+            return empty.silenced(reasons.FILLED_IN.id)
+        return empty
     return Outcome(Status.OK, "kind", found=(symbol,))
 
 
@@ -287,8 +307,9 @@ def detect_kind(state: Detection, index: int, node: Attr, use: Use) -> Outcome |
     Nothing is said (None) where the plugin asks what it has, or hands it to somebody who may.
     """
     base, name = node.base, node.name
-    if use.kind is not UseKind.READ or base in state.questioned[index]:
+    if use.kind is not UseKind.READ:
         return None
+    questioned = base in state.questioned[index]
     symbol, annotation = stated_annotation(state, index, base)
     if symbol is None:
         return None
@@ -296,9 +317,10 @@ def detect_kind(state: Detection, index: int, node: Attr, use: Use) -> Outcome |
     if not allowed:
         return None
     if any(kinds.offers(kind, name) for kind in allowed):
-        return Outcome(Status.OK, "kind", found=(symbol,))
+        return None if questioned else Outcome(Status.OK, "kind", found=(symbol,))
     text = ast.unparse(annotation) if annotation is not None else ""
-    return Outcome(Status.BROKEN, "kind", symbol.name, owner=symbol, name=name, new=text)
+    lacks = Outcome(Status.BROKEN, "kind", symbol.name, owner=symbol, name=name, new=text)
+    return lacks.silenced(reasons.LOOKED_AT.id) if reasons.LOOKED_AT.holds(questioned) else lacks
 
 
 def stated_annotation(

@@ -225,27 +225,28 @@ def detect_override(state: Detection, index: int, number: int, qualified: str) -
     if target is None:
         if not complete or any(state.lens.is_open(base) for base in bases):
             return UNKNOWN
-        if override_orphaned.still_called(state, name, bases):
-            return UNKNOWN
-        if override_orphaned.mentioned(state, bases, name):
-            return UNKNOWN
-        return Outcome(
+        orphan = Outcome(
             Status.BROKEN, "orphan", f"{bases[0].name}.{name}", owner=bases[0], name=name
         )
+        if reasons.STILL_CALLED.holds(override_orphaned.still_called(state, name, bases)):
+            return orphan.silenced(reasons.STILL_CALLED.id)
+        if reasons.NAMED_THERE.holds(override_orphaned.mentioned(state, bases, name)):
+            return orphan.silenced(reasons.NAMED_THERE.id)
+        return orphan
     node = target.node
     if not isinstance(node, Recorded):
         return Outcome(Status.OK, found=(target,))
     plain = record.kind not in ("property", "overload") and not record.wrapped
     if not plain or target.kind == "property" or record.stub:
         return Outcome(Status.OK, found=(target,))
-    if (
+    own = (index, qual, bases) if complete else None
+    fits = accepts(state, record, target, 0, True, own)
+    if reasons.TORCH_CALLS.holds(
         name == "forward"
         and state.upstream.object_calls.runs(bases[0], name)
         and not state.upstream.called(target)
     ):
-        return UNKNOWN  # torch calls it, with whatever the module itself was called with
-    own = (index, qual, bases) if complete else None
-    fits = accepts(state, record, target, 0, True, own)
+        return fits.silenced(reasons.TORCH_CALLS.id) if fits.status is Status.BROKEN else UNKNOWN
     if fits.status is Status.BROKEN:
         return fits
     if record.is_generator:
@@ -286,12 +287,19 @@ def detect_constructor(
     state: Detection, index: int, qual: str, record: Function, bases: Sequence[Symbol]
 ) -> Outcome:
     """An own ``__init__`` that may stand in for the base's: it must take what core passes."""
-    if (
+    fits = constructor_accepts(state, record, bases)
+    if reasons.MADE_BY_PLUGIN.holds(
         (index, qual) in state.constructed
         or record.wrapped
         or constructed_elsewhere(state, index, qual)
     ):
-        return UNKNOWN
+        broken = fits.status is Status.BROKEN
+        return fits.silenced(reasons.MADE_BY_PLUGIN.id) if broken else UNKNOWN
+    return fits
+
+
+def constructor_accepts(state: Detection, record: Function, bases: Sequence[Symbol]) -> Outcome:
+    """Whether an own ``__init__`` takes what core passes to that of the base."""
     for base in bases:
         constructor = state.lens.constructor(base)
         if constructor is None or state.lens.is_open(base):

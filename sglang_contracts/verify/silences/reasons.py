@@ -46,6 +46,136 @@ READ_BACK = Silence(
     "the function reads back what it writes: it is the plugin's own",
     Rests.OBJECT,
 )
+OVERRIDDEN_BELOW = Silence(
+    "overridden-below",
+    "a class of the plugin below that of the object has the method",
+    Rests.OBJECT,
+)
+TAKEN_BELOW = Silence(
+    "taken-below",
+    "a class of SGLang below that of the object takes the call",
+    Rests.OBJECT,
+)
+STILL_CALLED = Silence(
+    "still-called",
+    "SGLang still calls a method of that name on what the object may be",
+    Rests.OBJECT,
+)
+NAMED_THERE = Silence(
+    "named-there",
+    "the modules of its base classes still name it",
+    Rests.OBJECT,
+)
+TORCH_CALLS = Silence(
+    "torch-calls",
+    "torch calls it, with whatever the module is called with",
+    Rests.OBJECT,
+)
+MADE_BY_PLUGIN = Silence(
+    "made-by-plugin",
+    "the plugin itself makes the objects of the class, or hands it on",
+    Rests.OBJECT,
+)
+OWN_BASE = Silence(
+    "own-base",
+    "it is a base class of the plugin: those below it may provide it",
+    Rests.OBJECT,
+)
+NOT_OBLIGATORY = Silence(
+    "not-obligatory",
+    "not all classes of SGLang provide it either",
+    Rests.OBJECT,
+)
+LOOKED_AT = Silence(
+    "looked-at",
+    "the plugin asks what it is, or hands it to code that is not known here",
+    Rests.OBJECT,
+)
+UNWRAPPED = Silence(
+    "unwrapped",
+    "its class takes it out of what its annotation says that it travels in",
+    Rests.OBJECT,
+)
+FILLED_IN = Silence(
+    "filled-in",
+    "its class sees to it that it is set",
+    Rests.OBJECT,
+)
+MENTIONED = Silence(
+    "mentioned",
+    "what stands around it names what takes the new form",
+    Rests.NAME,
+)
+ASKS_ITSELF = Silence(
+    "asks-itself",
+    "the function asks what it is given before it uses it",
+    Rests.OBJECT,
+)
+OPEN_TO_WRITES = Silence(
+    "open-to-writes",
+    "the object may still be written to where that is done",
+    Rests.OBJECT,
+)
+ONE_OF_SEVERAL = Silence(
+    "one-of-several",
+    "it is one of several things that may be there, and another has it",
+    Rests.OBJECT,
+)
+ELSEWHERE = Silence(
+    "elsewhere",
+    "no release up to this one has it there, and another class has it",
+    Rests.NAME,
+)
+NOT_YET = Silence(
+    "not-yet",
+    "no release up to this one has it, and nothing shows that it is needed",
+    Rests.PLACE,
+)
+NEVER_SEEN = Silence(
+    "never-seen",
+    "no recorded release has it, and a name or a question proves nothing",
+    Rests.NAME,
+)
+NOT_ALWAYS_TOLD = Silence(
+    "not-always-told",
+    "of some releases nothing can be told",
+    Rests.OBJECT,
+)
+INSTALLED = Silence(
+    "installed",
+    "the plugin puts a module of that name into sys.modules",
+    Rests.NAME,
+)
+NEVER_FITTED = Silence(
+    "never-fitted",
+    "no recorded release takes it, and what is called is not certain",
+    Rests.OBJECT,
+)
+NAME_DISAGREES = Silence(
+    "name-disagrees",
+    "what else is read off the object does not fit the class it is taken for",
+    Rests.OBJECT,
+)
+OTHER_ENGINE = Silence(
+    "other-engine",
+    "the file is about another engine, whose objects go by the same names",
+    Rests.PLACE,
+)
+ALTERNATIVE = Silence(
+    "alternative",
+    "another of the candidates that are tried is there",
+    Rests.PLACE,
+)
+TYPING_ONLY = Silence(
+    "typing-only",
+    "only a type checker runs it",
+    Rests.PLACE,
+)
+FALLBACK_UNUSED = Silence(
+    "fallback-unused",
+    "what it is the fallback for goes through",
+    Rests.PLACE,
+)
 OTHER_BRANCH = Silence(
     "other-branch",
     "its branch is not taken in this release",
@@ -157,6 +287,19 @@ RARELY_PASSED = Silence(
     "rarely-passed",
     "few of SGLang's calls pass it",
     Rests.OBJECT,
+    Effect.SOFTENS,
+)
+
+NOT_LOADED = Silence(
+    "not-loaded",
+    "this release never loads the file",
+    Rests.PLACE,
+    Effect.SOFTENS,
+)
+TEST_FILE = Silence(
+    "test-file",
+    "it stands in the tests of the plugin",
+    Rests.PLACE,
     Effect.SOFTENS,
 )
 

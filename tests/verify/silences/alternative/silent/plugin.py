@@ -1,0 +1,1 @@
+found = first("sglang.srt.alternative:thing", "sglang.srt.further:thing")

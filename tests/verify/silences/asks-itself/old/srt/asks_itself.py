@@ -1,0 +1,2 @@
+class Pool:
+    def put(self, layer, loc): return loc

@@ -1,0 +1,5 @@
+from sglang.srt.elsewhere import Batch
+
+
+def use(batch: Batch):
+    return batch.rows

@@ -1,0 +1,7 @@
+from dataclasses import dataclass
+@dataclass
+class Batch:
+    size: int = 0
+@dataclass
+class Plain:
+    width: int = 0

@@ -1,0 +1,6 @@
+from typing import Dict, List
+
+
+class Batch:
+    rows: Dict[str, int]
+    kept: int

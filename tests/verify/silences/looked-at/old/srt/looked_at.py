@@ -1,0 +1,6 @@
+from typing import Dict, List
+
+
+class Batch:
+    rows: List[int]
+    kept: int

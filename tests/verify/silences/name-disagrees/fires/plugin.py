@@ -1,0 +1,2 @@
+def use(batch):
+    return batch.lost + batch.kept

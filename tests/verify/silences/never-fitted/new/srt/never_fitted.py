@@ -1,0 +1,3 @@
+class Batch:
+    def put(self, rows): return rows
+def put(rows): return rows

@@ -1,0 +1,5 @@
+from sglang.srt.never_fitted import Batch
+
+
+def use(batch: Batch):
+    return batch.put(1, 2, 3)

@@ -1,0 +1,2 @@
+def use(batch):
+    batch.put(batch.kept, deep=2)

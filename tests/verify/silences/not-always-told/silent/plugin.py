@@ -1,0 +1,1 @@
+from sglang.srt.not_always_told import never

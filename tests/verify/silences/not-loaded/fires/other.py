@@ -1,0 +1,1 @@
+from sglang.srt.not_loaded import fresh

@@ -1,0 +1,5 @@
+from sglang.srt.plugins.hooks import Hook
+
+
+class Mine(Hook):
+    pass

@@ -1,0 +1,5 @@
+from sglang.srt.not_obligatory import Duty
+
+
+class Mine(Duty):
+    pass

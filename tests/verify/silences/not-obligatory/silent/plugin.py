@@ -1,0 +1,5 @@
+from sglang.srt.not_obligatory import Hook
+
+
+class Mine(Hook):
+    pass

@@ -1,0 +1,4 @@
+class Batch:
+    def __init__(self):
+        self.kept = 1
+        self.rows = 1

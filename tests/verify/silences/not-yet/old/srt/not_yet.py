@@ -1,0 +1,2 @@
+class Batch:
+    def __init__(self): self.kept = 1

@@ -1,0 +1,6 @@
+class Right:
+    def __init__(self): self.rows = 1
+class Left:
+    def __init__(self): self.kept = 1
+class Core:
+    def __init__(self): self.part = Left()

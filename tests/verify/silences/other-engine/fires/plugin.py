@@ -1,0 +1,5 @@
+import json
+
+
+def use(batch):
+    return batch.lost + batch.kept

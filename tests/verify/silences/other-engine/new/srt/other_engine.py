@@ -1,0 +1,3 @@
+class Batch:
+    def __init__(self):
+        self.kept = 1

@@ -1,0 +1,5 @@
+import vllm
+
+
+def use(batch):
+    return batch.lost + batch.kept

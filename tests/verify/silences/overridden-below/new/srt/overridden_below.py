@@ -1,0 +1,2 @@
+class Pool:
+    def put(self, rows): return rows

@@ -1,0 +1,2 @@
+class Pool:
+    def put(self, rows, deep=False): return rows

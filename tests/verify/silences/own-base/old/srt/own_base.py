@@ -1,0 +1,2 @@
+class Hook:
+    def run(self): return 1

@@ -1,0 +1,10 @@
+from sglang.srt.own_base import Hook
+
+
+class Base(Hook):
+    pass
+
+
+class Mine(Base):
+    def wanted(self):
+        return 1

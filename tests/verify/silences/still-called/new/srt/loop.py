@@ -1,0 +1,1 @@
+def run(one): return one.begin()

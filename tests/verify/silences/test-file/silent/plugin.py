@@ -1,0 +1,1 @@
+from sglang.srt.test_file import kept

@@ -1,0 +1,3 @@
+def kept(): return 1
+def lost(): return 1
+def gone(): return 1

@@ -130,7 +130,7 @@ def walk_if(walk: Walk, node: ast.If) -> None:
     before = dict(walk.scope.names)
     narrowed_before = dict(walk.scope.narrowed)
     constants = dict(walk.scope.constants)
-    with walk.under(positive):
+    with walk.under(positive), walk.maybe(not known):
         conditions.narrow(walk, node.test, True)
         walk.block(node.body)
     after, narrowed_after = walk.scope.names, walk.scope.narrowed
@@ -138,7 +138,7 @@ def walk_if(walk: Walk, node: ast.If) -> None:
     walk.scope.names = dict(before)
     walk.scope.narrowed = dict(narrowed_before)
     walk.scope.constants = dict(constants)
-    with walk.under(negative):
+    with walk.under(negative), walk.maybe(not known):
         conditions.narrow(walk, node.test, False)
         walk.block(node.orelse)
     if guards.leaves(node.body):
@@ -309,7 +309,7 @@ def walk_match(walk: Walk, node: ast.Match) -> None:
             walk.expr(case.guard)
             if condition:
                 guard = walk.where(guard, kind="if", condition=condition, line=case.guard.lineno)
-        with walk.under(guard):
+        with walk.under(guard), walk.maybe():
             walk.block(case.body)
     walk.scope.names = {
         name: value for name, value in before.items() if walk.scope.names.get(name) == value

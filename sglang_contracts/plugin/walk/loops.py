@@ -40,7 +40,8 @@ def branch(walk: Walk, body: Sequence[ast.stmt]) -> None:
     """A body that may or may not run: what it binds is joined with what was there."""
     before = dict(walk.scope.names)
     narrowed = dict(walk.scope.narrowed)
-    walk.block(body)
+    with walk.maybe():
+        walk.block(body)
     after = walk.scope.names
     for name, value in before.items():
         other = after.get(name, value)

@@ -42,6 +42,7 @@ class Scope:
         "dicts",
         "function",
         "globals",
+        "maybe",
         "names",
         "narrowed",
         "owner",
@@ -61,6 +62,8 @@ class Scope:
         """For those: keys that were set later, and the guard under which."""
         self.globals: set[str] = set()
         """Names that the body binds in the module."""
+        self.maybe = 0
+        """How many bodies around the present statement run or not, which no node tells."""
         self.parent = parent
         self.function = function
         self.owner = owner

@@ -249,6 +249,20 @@ class Walk:
             self.guard = before
 
     @contextmanager
+    def maybe(self, unknown: bool = True) -> Iterator[None]:
+        """Walk what may or may not run, where no node says when.
+
+        Args:
+            unknown: Whether that is so; else nothing changes.
+        """
+        scope = self.scope
+        scope.maybe += unknown
+        try:
+            yield
+        finally:
+            scope.maybe -= unknown
+
+    @contextmanager
     def silently(self) -> Iterator[None]:
         """Work out values without recording uses."""
         self.quiet += 1
@@ -292,8 +306,12 @@ class Walk:
     def returned(self, function: int, value: int) -> None:
         """Remember what a function returns, and under which guard."""
         record = self.file.functions[function]
+        guard = self.guard
+        if self.scope.maybe:
+            # no node says when it runs: another ``return`` may be the one that is come to
+            guard = self.where(guard, kind="if", condition=UNKNOWN)
         record.returns.append(value)
-        record.return_guards.append(self.guard)
+        record.return_guards.append(guard)
 
     def keep(self, qual: str, attr: str, value: int, line: int) -> None:
         """Remember what an own class's attribute holds."""

@@ -113,6 +113,8 @@ class Constants:
         self.ask = ask
         self.as_release: str | None = None
         """A release to suppose in place of the present one, for what hangs on the number alone."""
+        self.asked_version = False
+        """Whether SGLang's version was asked for since this was last set back."""
         self.status_of: StatusOf | None = None
         """Set by the checker, which knows what is certainly missing."""
         self._asking: dict[tuple[int, int, str], int] = {}
@@ -141,6 +143,7 @@ class Constants:
             return held.number
         if type(held) is SglangVersion:
             self.lens.touch("release")
+            self.asked_version = True
             return self.as_release or self.lens.release
         if type(held) is TupleOf:
             return _all_of([inner(each) for each in held.elements])

@@ -45,8 +45,11 @@ class VersionRanges:
         """Where a condition holds that the release's number alone decides; None for any other."""
         if not self._pure(index, node, 0):
             return None
+        self.constants.asked_version = False
         answers = tuple(self.supposing(each, index, node) for each in releases)
-        return None if all(each is None for each in answers) else answers
+        if not self.constants.asked_version or all(each is None for each in answers):
+            return None
+        return answers
 
     def supposing(self, release: str, index: int, node: int) -> bool | None:
         """A condition that hangs on the number alone, in another release than the present."""

@@ -10,7 +10,8 @@ import warnings
 
 from sglang_contracts.plugin.ir.nodes import Environment, Flag
 from sglang_contracts.plugin.ir.records import File, Guard, Use, UseKind
-from sglang_contracts.plugin.launch.command_words import Word, scan_python, scan_text
+from sglang_contracts.plugin.launch.command_words import scan_python, scan_text
+from sglang_contracts.plugin.launch.word import Word
 from sglang_contracts.plugin.reading.files import Source, plain_text, python_text
 from sglang_contracts.plugin.reading.unreadable import names_sglang
 from sglang_contracts.plugin.walk.module import walk_module
@@ -122,6 +123,7 @@ def _launch(words: list[Word], file: File) -> None:
                 name=word.name,
                 count=0 if word.value is None else 1,
                 text=word.value or "",
+                program=word.program,
             )
         )
     file.nodes = nodes

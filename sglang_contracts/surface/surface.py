@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from sglang_contracts.surface import resolve
-from sglang_contracts.surface.changes import FLAGS, SERVER, by_name
+from sglang_contracts.surface.changes import FLAGS, by_name
 from sglang_contracts.surface.frames import (
     CALLS,
     MODULES,
@@ -44,6 +44,7 @@ from sglang_contracts.surface.model import (
     Role,
     Value,
 )
+from sglang_contracts.surface.parsers import flags_of
 from sglang_contracts.surface.symbol import CLOSED_BASES, Symbol, SymbolKind
 from sglang_contracts.surface.wheel import covered
 
@@ -455,11 +456,9 @@ class Surface:
         """Every command-line flag of the release, by each of its spellings."""
         return {name: flag for name, (_, flag) in self._flags.items()}
 
-    def server_flags(self) -> dict[str, Flag]:
-        """Flags of the server (``ServerArgs``) alone."""
-        return {
-            name: flag for name, (module, flag) in self._flags.items() if module.startswith(SERVER)
-        }
+    def flags_of(self, program: str) -> dict[str, tuple[str, Flag]]:
+        """The flags that a program's own parser takes, each with the module that registers it."""
+        return flags_of(program, self._frame("flags", FLAGS))
 
     def flag_choices(self, name: str) -> tuple[str, ...] | None:
         """Values a flag accepts; None where any is accepted or they are not known from the text."""

@@ -235,7 +235,7 @@ def hooks(old: Surface, new: Surface, module: str) -> Iterator[Incident]:
 
 def flags(old: Surface, new: Surface) -> Iterator[Incident]:
     """Kind h: flags, their values and variables that went."""
-    had, has = old.server_flags(), new.flags()
+    had, has = old.flags_of("sglang.launch_server"), new.flags_of("sglang.launch_server")
     for name in had:
         text = (
             "import subprocess\n\nsubprocess.Popen(['python', '-m', 'sglang.launch_server',\n"

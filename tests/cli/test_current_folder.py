@@ -19,7 +19,8 @@ NAMES = (
     " packaging pathlib pip pkg_resources platform platformdirs queue random re rich secrets"
     " setuptools sglang shutil signal sitecustomize socket ssl statistics string struct subprocess"
     " sysconfig tempfile textwrap threading tomli tomlkit tomllib torch traceback truststore typing"
-    " typing_extensions unicodedata urllib urllib3 uuid usercustomize xml zipfile zlib zstandard"
+    " typing_extensions unicodedata urllib urllib3 uuid usercustomize xml yaml zipfile zlib"
+    " zstandard"
 )
 PLANTED = NAMES.split()
 

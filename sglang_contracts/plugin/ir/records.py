@@ -149,6 +149,8 @@ class Use(msgspec.Struct, array_like=True):
     """The function it stands in."""
     group: int = 0
     """Alternatives of one list of which one is enough."""
+    program: str = ""
+    """FLAG: the program of SGLang's that it is given to."""
 
 
 class Form(msgspec.Struct, array_like=True):

@@ -88,7 +88,10 @@ class Analysis:
         self.defaults = Defaults(catalog, plugin.files)
         self.given = [
             Given(
-                use.name, use.text if use.count else None, Location(file.path, use.line, use.column)
+                use.name,
+                use.text if use.count else None,
+                Location(file.path, use.line, use.column),
+                use.program,
             )
             for file in plugin.files
             for use in file.uses
@@ -392,7 +395,8 @@ def launch_check(
 
     known = catalog.known(release)
     given = [
-        Given(word.name, word.value, Location("command", 1, word.column)) for word in words(command)
+        Given(word.name, word.value, Location("command", 1, word.column), word.program)
+        for word in words(command)
     ]
     given += [
         Given(name, value, Location("environment", 1))

@@ -182,12 +182,12 @@ def _symbols(outcome: Outcome) -> Iterator[str]:
 
 def _given(analysis: Analysis, release: str) -> Iterator[_Used]:
     """Flags and environment variables, those that any recorded release knows."""
-    here = analysis.catalog.surface(release)
+    index = analysis.releases.index(analysis.catalog.known(release))
     for given in analysis.given:
-        if not analysis.launches.known(given.name):
+        if not analysis.launches.known(given):
             continue
         flag = given.name.startswith("-")
-        missing = given.name not in (here.flags() if flag else here.environment())
+        missing = analysis.launches.state(index, given.bare)[0] is Status.BROKEN
         symbol = f"{'flag' if flag else 'env'}:{given.name}"
         role = "launch" if flag else "environment"
         yield _Used(symbol, role, given.location, False, False, missing)

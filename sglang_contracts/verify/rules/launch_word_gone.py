@@ -10,6 +10,8 @@ from sglang_contracts.errors import nearest as alike
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Import, Text
 from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.surface.catalog import Catalog
+from sglang_contracts.surface.model import Flag
+from sglang_contracts.surface.parsers import OF_SERVER
 from sglang_contracts.surface.surface import Surface
 from sglang_contracts.verify.answers.outcome import Status
 from sglang_contracts.verify.answers.spans import nearest, start
@@ -61,8 +63,20 @@ class Given(NamedTuple):
     name: str
     value: str | None
     location: Location
+    program: str = OF_SERVER
+    """Of a flag: the program it is given to."""
     keyword: bool = False
     """Given to a constructor, where the call itself tells whether there is such a thing."""
+
+    @property
+    def bare(self) -> Given:
+        """The same without its value."""
+        return self._replace(value=None)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is a flag."""
+        return self.name.startswith("--")
 
 
 _MADE_OF_ARGUMENTS = frozenset({"ServerArgs", "Engine"})
@@ -92,23 +106,33 @@ def by_keyword(file: File) -> list[Given]:
 
 
 class _FlagTable:
-    """The flags of one release, and those of the server by how they begin."""
+    """The flags of a program in one release, also by how they begin."""
 
-    def __init__(self, surface: Surface) -> None:
-        self.flags = surface.flags()
-        self._server = {
-            name: flag.dest or flag.names[0] for name, flag in surface.server_flags().items()
-        }
-        self._names = sorted(self._server)
+    def __init__(self, surface: Surface, program: str) -> None:
+        self.surface = surface
+        self.flags = surface.flags_of(program)
+        self._names = sorted(self.flags)
 
-    def longer(self, beginning: str) -> set[str]:
-        """What the server's flags that begin so set; two at most, which is ambiguous already."""
-        found: set[str] = set()
-        for index in range(bisect.bisect_left(self._names, beginning), len(self._names)):
-            if not self._names[index].startswith(beginning) or len(found) > 1:
+    def find(self, name: str) -> tuple[str, Flag] | None:
+        """The module and the flag that a spelling means; argparse takes a clear beginning."""
+        found = self.flags.get(name)
+        if found is not None:
+            return found
+        longer: dict[str, tuple[str, Flag]] = {}
+        for index in range(bisect.bisect_left(self._names, name), len(self._names)):
+            full = self._names[index]
+            if not full.startswith(name) or len(longer) > 1:
                 break
-            found.add(self._server[self._names[index]])
-        return found
+            module, flag = self.flags[full]
+            longer[flag.dest or flag.names[0]] = (module, flag)
+        return next(iter(longer.values())) if len(longer) == 1 else None
+
+    def choices(self, name: str) -> tuple[str, ...] | None:
+        """Values that a flag accepts; None where any is, or the text does not tell."""
+        found = self.flags.get(name)
+        if found is None or not found[1].choices:
+            return None
+        return self.surface.strings(found[0], found[1].choices)
 
 
 class Launches:
@@ -119,45 +143,47 @@ class Launches:
         self.replacements = replacements
         self.releases = catalog.releases
         self._states: dict[tuple[str, str, str | None], list[tuple[Status, str]]] = {}
-        self._tables: list[_FlagTable] = []
+        self._tables: dict[tuple[int, str], _FlagTable] = {}
 
-    def state(self, index: int, name: str, value: str | None) -> tuple[Status, str]:
+    def state(self, index: int, given: Given) -> tuple[Status, str]:
         """Whether a release (by index) knows a flag (and takes its value) or a variable."""
-        if not name.startswith("--"):
+        if not given.is_flag:
             surface = self.catalog.surface(self.releases[index])
-            known = name in surface.environment() or _renamed(surface, name)
+            known = given.name in surface.environment() or _renamed(surface, given.name)
             return (Status.OK, "") if known else (Status.BROKEN, "environment")
-        table = self._table(index)
-        flag = table.flags.get(name)
-        if flag is None:
-            if len(table.longer(name)) == 1:
-                return Status.UNKNOWN, ""  # argparse takes an unambiguous beginning
+        table = self.table(index, given.program)
+        found = table.find(given.name)
+        if found is None:
             return Status.BROKEN, "flag"
+        if given.name not in table.flags:
+            return Status.UNKNOWN, ""  # argparse takes an unambiguous beginning
+        value = given.value
         if value is not None and value and not value.startswith(("$", "{", "<")):
-            choices = self.catalog.surface(self.releases[index]).flag_choices(name)
-            if choices and value not in choices and not flag.nargs:
+            choices = table.choices(given.name)
+            if choices and value not in choices and not found[1].nargs:
                 return Status.BROKEN, "value"
         return Status.OK, ""
 
-    def states(self, name: str, value: str | None) -> list[tuple[Status, str]]:
+    def states(self, given: Given) -> list[tuple[Status, str]]:
         """The same over all releases."""
-        key = ("flag", name, value)
+        key = (given.program, given.name, given.value)
         held = self._states.get(key)
         if held is None:
             held = self._states[key] = [
-                self.state(index, name, value) for index in range(len(self.releases))
+                self.state(index, given) for index in range(len(self.releases))
             ]
         return held
 
-    def _table(self, index: int) -> _FlagTable:
-        """The flags of a release, put together once for all launch words."""
-        if not self._tables:
-            self._tables = [_FlagTable(self.catalog.surface(each)) for each in self.releases]
-        return self._tables[index]
+    def table(self, index: int, program: str) -> _FlagTable:
+        """The flags of a program in a release, put together once for all launch words."""
+        key = (index, program)
+        if key not in self._tables:
+            self._tables[key] = _FlagTable(self.catalog.surface(self.releases[index]), program)
+        return self._tables[key]
 
-    def known(self, name: str) -> bool:
+    def known(self, given: Given) -> bool:
         """Whether any recorded release has such a flag or variable."""
-        return any(status is Status.OK for status, _ in self.states(name, None))
+        return any(status is Status.OK for status, _ in self.states(given.bare))
 
     def at(self, given: Iterable[Given], index: int, strict: bool = False) -> list[Finding]:
         """Findings in one release (by index).
@@ -178,7 +204,7 @@ class Launches:
         return found
 
     def _one(self, given: Given, index: int) -> Finding | None:
-        states = self.states(given.name, given.value)
+        states = self.states(given)
         status, what = states[index]
         if status is not Status.BROKEN or (given.keyword and what != "value"):
             return None
@@ -187,7 +213,7 @@ class Launches:
             # that lists the value knows it: a plugin registers backends of its own under new names.
             states = [
                 state
-                if state[0] is Status.BROKEN or self._lists(at, given.name, given.value)
+                if state[0] is Status.BROKEN or self._lists(at, given)
                 else (Status.UNKNOWN, "")
                 for at, state in enumerate(states)
             ]
@@ -222,36 +248,33 @@ class Launches:
 
     def _unknown(self, given: Given, index: int) -> Finding | None:
         """A flag, value or variable that no recorded release knows: a slip of the pen, mostly."""
-        states = self.states(given.name, given.value)
+        states = self.states(given)
         status, what = states[index]
         if status is not Status.BROKEN:
             return None
         if what == "value":
-            listed = any(
-                self._lists(at, given.name, given.value) for at in range(len(self.releases))
-            )
+            listed = any(self._lists(at, given) for at in range(len(self.releases)))
         else:
             listed = any(each is Status.OK for each, _ in states)
         if listed:
             return None
-        surface = self.catalog.surface(self.releases[index])
+        table = self.table(index, given.program)
         symbol, severity, detail = f"flag:{given.name}", Severity.ERROR, ""
         if what == "environment":
-            near = alike(given.name, surface.environment(), 1)
+            near = alike(given.name, table.surface.environment(), 1)
             if not near or not given.name.startswith(("SGLANG_", "SGL_")):
                 return None  # whose it is cannot be told
             symbol, severity = f"env:{given.name}", Severity.WARNING
         elif what == "value":
             symbol = f"flag:{given.name}({given.value})"
-            flag = surface.flags()[given.name]
-            choices = surface.flag_choices(given.name) or ()
+            choices = table.choices(given.name) or ()
             near = alike(given.value or "", choices, 3)
             detail = "" if near else TAKES.format(choices=", ".join(choices[:12]))
-            if not flag.choices.startswith(("[", "(")) and not near:
+            if not table.flags[given.name][1].choices.startswith(("[", "(")) and not near:
                 return None  # a list that plugins add to
         else:
-            full = [each for each in surface.server_flags() if each.startswith(given.name)]
-            near = full[:3] or _like(given.name, surface.server_flags())
+            full = [each for each in table.flags if each.startswith(given.name)]
+            near = full[:3] or _like(given.name, table.flags)
         return Finding(
             ENV_REMOVED.id if what == "environment" else SERVER_ARG_REMOVED.id,
             severity,
@@ -262,10 +285,10 @@ class Launches:
             detail=detail,
         )
 
-    def _lists(self, index: int, name: str, value: str | None) -> bool:
+    def _lists(self, index: int, given: Given) -> bool:
         """Whether a release (by index) lists a value among a flag's choices."""
-        choices = self.catalog.surface(self.releases[index]).flag_choices(name)
-        return choices is not None and value in choices
+        choices = self.table(index, given.program).choices(given.name)
+        return choices is not None and given.value in choices
 
 
 def _renamed(surface: Surface, name: str) -> bool:

@@ -119,9 +119,8 @@ INVENTORY: dict[str, dict[str, Key]] = {
 }
 """The tables of a contract's inventory → the keys of each."""
 
-LISTS: dict[str, dict[str, Key]] = {
+STATEMENTS: dict[str, dict[str, Key]] = {
     "invariants": {
-        "id": Key(Form.TEXT, "Stable id of the clause.", required=True),
         "holds": Key(Form.TEXT, "An expression in the invariant language.", required=True),
         "modes": _CALL["modes"],
         "sglang": _RANGE,
@@ -130,7 +129,6 @@ LISTS: dict[str, dict[str, Key]] = {
         "source": _COMMON["source"],
     },
     "behaviours": {
-        "id": Key(Form.TEXT, "Stable id of the clause.", required=True),
         "sglang": Key(Form.TEXTS, "Releases with the new meaning.", required=True),
         "on": Key(Form.ON, "Whom it hits.", required=True),
         "symbol": Key(Form.TEXT, "Symbol it is reported on; default: that of 'on'."),
@@ -144,8 +142,9 @@ LISTS: dict[str, dict[str, Key]] = {
         "source": _COMMON["source"],
     },
     "obligations": {
-        "id": _COMMON["id"],
-        "name": Key(Form.TEXT, "What SGLang reads or calls off the object.", required=True),
+        "name": Key(
+            Form.TEXT, "What SGLang reads or calls off the object; default: the table's name."
+        ),
         "of": Key(Form.TEXT, "A class of this contract the object derives from; default: target."),
         "receivers": Key(Form.TEXTS, "Last names of the receivers it is read off.", required=True),
         "called": Key(Form.FLAG, "It is called, not merely read."),
@@ -156,7 +155,7 @@ LISTS: dict[str, dict[str, Key]] = {
         "source": _COMMON["source"],
     },
 }
-"""Arrays of tables: ``[[invariants]]`` and so on → the keys of each."""
+"""What no surface proves by itself: ``[invariants.ID]`` and so on → the keys of each."""
 
 CONTRACT: dict[str, Key] = {
     "id": Key(Form.TEXT, "Id of the contract: the name of the file.", required=True),
@@ -235,5 +234,5 @@ KV_WRITES: dict[str, Key] = {
 SIDES = ("sglang", "backend", "plugin", "platform", "pool", "user")
 """Who can be on a side of a contract."""
 
-TOP = ("contract", "dims", "layouts", *SECTIONS, *LISTS)
+TOP = ("contract", "dims", "layouts", *SECTIONS, *STATEMENTS)
 """The tables at the top of a file."""

@@ -97,7 +97,7 @@ class _Loader(Entries):
         self.targets = self.symbols(("contract", "target"), head.get("target"))
         self.default_range = self.range(("contract", "sglang"), head["sglang"])
         self.dims = self.read_dims()
-        clauses = [*self.section_clauses(), *self.list_clauses()]
+        clauses = [*self.section_clauses(), *self.statement_clauses()]
         self.check_ids(clauses)
         return Contract(
             id=self.id,
@@ -231,19 +231,23 @@ class _Loader(Entries):
             return tuple(f'{symbol}["{key}"]' for symbol in symbols)
         return symbols
 
-    def list_clauses(self) -> list[Clause]:
+    def statement_clauses(self) -> list[Clause]:
         found: list[Clause] = []
-        for section, allowed in keys.LISTS.items():
-            raw = self.raw.get(section, [])
-            if not isinstance(raw, list):
-                self.fail((section,), f"'{section}' must be an array of tables: [[{section}]]")
-            for index, value in enumerate(raw):
-                path: KeyPath = (section, index)
+        for section, allowed in keys.STATEMENTS.items():
+            raw = self.raw.get(section, {})
+            if not isinstance(raw, dict):
+                self.fail(
+                    (section,),
+                    f"'{section}' must be a table of tables",
+                    f"write [{section}.ID] instead of [[{section}]] and id",
+                )
+            for name, value in raw.items():
+                path: KeyPath = (section, name)
                 table = self.table(path, value, allowed)
-                found.append(getattr(self, f"{section}_clause")(path, table))
+                found.append(getattr(self, f"{section}_clause")(name, path, table))
         return found
 
-    def invariants_clause(self, path: KeyPath, table: Mapping[str, object]) -> Clause:
+    def invariants_clause(self, name: str, path: KeyPath, table: Mapping[str, object]) -> Clause:
         text = as_text(table["holds"])
         at = (*path, "holds")
         try:
@@ -251,15 +255,15 @@ class _Loader(Entries):
         except ExpressionError as error:
             self.fail(at, f"'{error.text}': {error.message}", error.hint)
         known = self.readable()
-        for name in sorted(names):
-            if name not in known and name.partition(".")[0] not in known:
-                close = nearest(name, known, 1)
+        for field in sorted(names):
+            if field not in known and field.partition(".")[0] not in known:
+                close = nearest(field, known, 1)
                 hint = f"did you mean '{close[0]}'?" if close else "known: " + ", ".join(known)
-                self.fail(at, f"'{text}' reads an unknown field '{name}'", hint)
+                self.fail(at, f"'{text}' reads an unknown field '{field}'", hint)
         return Clause(
-            id=f"{self.id}/{as_text(table['id'])}",
+            id=f"{self.id}/{name}",
             kind=Kind.INVARIANT,
-            name=as_text(table["id"]),
+            name=name,
             sglang=self.own_range(path, table),
             modes=as_texts(table.get("modes")),
             optional=bool(table.get("optional", False)),
@@ -283,14 +287,14 @@ class _Loader(Entries):
         found.pop("", None)
         return tuple(found)
 
-    def behaviours_clause(self, path: KeyPath, table: Mapping[str, object]) -> Clause:
+    def behaviours_clause(self, name: str, path: KeyPath, table: Mapping[str, object]) -> Clause:
         on = self.on((*path, "on"), table["on"])
         symbol = as_text(table.get("symbol")) or on.symbol
         self.symbol((*path, "symbol"), symbol)
         return Clause(
-            id=f"{self.id}/{as_text(table['id'])}",
+            id=f"{self.id}/{name}",
             kind=Kind.BEHAVIOUR,
-            name=as_text(table["id"]),
+            name=name,
             symbols=(symbol,),
             sglang=self.own_range(path, table),
             on=on,
@@ -305,19 +309,19 @@ class _Loader(Entries):
             line=self.line(path),
         )
 
-    def obligations_clause(self, path: KeyPath, table: Mapping[str, object]) -> Clause:
+    def obligations_clause(self, name: str, path: KeyPath, table: Mapping[str, object]) -> Clause:
         owner = self.targets
         of = as_text(table.get("of"))
         if of:
             if of not in self.classes:
                 self.unknown((*path, "of"), "class", of, self.classes)
             owner = self.classes[of]
-        name = as_text(table["name"])
+        read = as_text(table.get("name")) or name
         return Clause(
-            id=f"{self.id}/{as_text(table.get('id')) or name}",
+            id=f"{self.id}/{name}",
             kind=Kind.OBLIGATION,
-            name=name,
-            symbols=tuple(f"{spelling}.{name}" for spelling in owner),
+            name=read,
+            symbols=tuple(f"{spelling}.{read}" for spelling in owner),
             owner=owner,
             sglang=self.own_range(path, table),
             optional=bool(table.get("optional", False)),

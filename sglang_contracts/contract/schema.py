@@ -81,10 +81,8 @@ def json_schema() -> dict[str, object]:
         "dims": {"type": "object", "additionalProperties": _TEXT},
         "layouts": {"type": "object", "additionalProperties": _LIST},
     }
-    for name, table in keys.SECTIONS.items():
+    for name, table in {**keys.SECTIONS, **keys.STATEMENTS}.items():
         properties[name] = {"type": "object", "additionalProperties": _table(table)}
-    for name, table in keys.LISTS.items():
-        properties[name] = {"type": "array", "items": _table(table)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "sglang-contracts contract",

@@ -32,11 +32,9 @@ sglang = ">=0.5"
 [environment.SGLANG_X]
 [registries.key]
 symbol = "sglang.srt.m:TABLE"
-[[obligations]]
-name = "pool"
+[obligations.pool]
 receivers = "backend"
-[[behaviours]]
-id = "b"
+[behaviours.b]
 sglang = ">=0.5.4"
 now = "n"
 on = { symbol = "sglang.srt.m:Pool.write", role = "caller" }

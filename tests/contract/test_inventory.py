@@ -78,7 +78,7 @@ def test_a_clause_knows_its_file_and_line():
         ("[fields.'No.y']\n", "inventory/batch.toml:1: unknown class 'No'"),
         ("\n[fields.y]\nnote = 'n'\n", "inventory/batch.toml:3: 'note' says more than a name"),
         ("\n[fields.x]\n", "inventory/batch.toml:2: [fields.x] stands already in batch.toml"),
-        ("[[invariants]]\nid = 'a'\n", "inventory/batch.toml:1: 'invariants' has no place"),
+        ("[invariants.a]\n", "inventory/batch.toml:1: 'invariants' has no place"),
         ("[contract]\nid = 'batch'\n", "inventory/batch.toml:1: 'contract' has no place"),
         ("[fields.y]\nid = 'x'\n", "inventory/batch.toml:1: the clause 'batch/x' stands already"),
     ],

@@ -90,7 +90,7 @@ def test_flags_environment_and_registries_have_their_own_spelling():
 
 def test_a_behaviour_says_whom_it_hits():
     clause = loaded(
-        '[[behaviours]]\nid = "b"\nsglang = ">=0.5.13"\nnow = "n"\nseverity = "warning"\n'
+        '[behaviours.b]\nsglang = ">=0.5.13"\nnow = "n"\nseverity = "warning"\n'
         'on = { symbol = "sglang.srt.m:C.f", role = "overrider", argument = "loc", position = 1 }\n'
     ).clauses[0]
     assert clause.on is not None
@@ -101,8 +101,24 @@ def test_a_behaviour_says_whom_it_hits():
 
 
 def test_an_obligation_is_spelt_on_the_class_of_the_plugins_object():
-    clause = loaded('[[obligations]]\nname = "pool"\nreceivers = ["backend"]\n').clauses[0]
+    clause = loaded('[obligations.pool]\nreceivers = ["backend"]\n').clauses[0]
+    assert (clause.id, clause.name) == ("batch/pool", "pool")
     assert clause.symbols == ("sglang.srt.new:Batch.pool", "sglang.srt.old:Batch.pool")
+
+
+def test_an_obligation_may_have_an_id_beside_the_name():
+    clause = loaded('[obligations.pool-call]\nname = "pool"\nreceivers = "backend"\n').clauses[0]
+    assert (clause.id, clause.name) == ("batch/pool-call", "pool")
+    assert clause.symbols == ("sglang.srt.new:Batch.pool", "sglang.srt.old:Batch.pool")
+
+
+def test_dotted_keys_say_whom_a_behaviour_hits():
+    dotted = 'on.symbol = "sglang.srt.m:C.f"\non.role = "caller"\n'
+    head = '[behaviours.b]\nsglang = ">=0.5.13"\nnow = "n"\n'
+    inline = 'on = { symbol = "sglang.srt.m:C.f", role = "caller" }\n'
+    assert loaded(head + dotted).clauses == loaded(head + inline).clauses
+    error = failure(head + dotted.replace("caller", "caler"))
+    assert error.message.startswith("batch.toml:18: unknown role 'caler'")
 
 
 def test_a_replacement_may_hold_in_some_releases_only():
@@ -127,31 +143,32 @@ def test_a_replacement_may_hold_in_some_releases_only():
         ('[fields.x]\noptional = "yes"\n', 15, "must be true or false, not 'yes'", ""),
         ("[fields.x]\ndtype = 3\n", 15, "must be a string or a list", ""),
         ("[fields]\nx = 3\n", 15, "'x' must be a table", ""),
-        ('[[invariants]]\nid = "i"\nholds = "len(sq) == B"\n', 16, "unknown field 'sq'", ""),
+        ('[invariants.i]\nholds = "len(sq) == B"\n', 15, "unknown field 'sq'", ""),
         (
-            '[fields.seq_lens]\n[[invariants]]\nid = "i"\nholds = "len(seq_len) == B"\n',
-            17,
+            '[fields.seq_lens]\n[invariants.i]\nholds = "len(seq_len) == B"\n',
+            16,
             "unknown field 'seq_len'",
             "seq_lens",
         ),
-        ('[[invariants]]\nid = "i"\nholds = "eval(B)"\n', 16, "eval", ""),
-        ('[[invariants]]\nholds = "B == 1"\n', 14, "needs the key 'id'", ""),
+        ('[invariants.i]\nholds = "eval(B)"\n', 15, "eval", ""),
+        ('[invariants.i]\nnote = "n"\n', 14, "needs the key 'holds'", "expression"),
+        ('[[invariants]]\nid = "i"\nholds = "B"\n', 14, "a table of tables", "[invariants.ID]"),
         ('[functions.f]\nnote = "n"\n', 14, "needs the key 'symbol'", "module:Qual"),
         ('[functions.f]\nsymbol = "no symbol"\n', 15, "'no symbol' is no symbol", "module:Qual"),
         ('[fields."Pool.x"]\n', 14, "unknown class 'Pool'", ""),
         ('[methods.m]\nparameters = ["a b"]\n', 15, "'a b' is no parameter", "name="),
         ("[flags.tp-size]\n", 14, "'tp-size' is no flag", "--tp-size"),
         (
-            '[[behaviours]]\nid = "b"\nsglang = ">=0.5"\nnow = "n"\n'
+            '[behaviours.b]\nsglang = ">=0.5"\nnow = "n"\n'
             'on = { symbol = "sglang.srt.m:C.f", role = "overidder" }\n',
-            18,
+            17,
             "unknown role 'overidder'",
             "overrider",
         ),
         (
-            '[[behaviours]]\nid = "b"\nsglang = ">=0.5"\nnow = "n"\n'
+            '[behaviours.b]\nsglang = ">=0.5"\nnow = "n"\n'
             'on = { symbol = "sglang.srt.m:C.f", role = "overrider", position = 1 }\n',
-            18,
+            17,
             "'position' needs 'argument'",
             "",
         ),

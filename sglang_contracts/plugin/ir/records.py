@@ -142,7 +142,8 @@ class Use(msgspec.Struct, array_like=True):
     """A second node: what is written, the replacement."""
     count: int = 0
     """UNPACK: number of targets; FLAG: whether it has a value; CALL: 1 where the result is awaited,
-    -1 where it is used as it is; REGISTER: 1 where the code insists that the key is free."""
+    -1 where it is used as it is; REGISTER: 1 where the code insists that the key is free;
+    HOOK: 1 where it only sets the name in its module, as ``mock.patch`` does."""
     text: str = ""
     """FLAG: its value."""
     function: int = -1

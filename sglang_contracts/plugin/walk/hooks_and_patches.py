@@ -72,13 +72,14 @@ def hook(walk: Walk, node: ast.Call, own: int, decorator: bool) -> bool:
         kind = "replace"
     if not kind and ("hook" in name.lower() or name == "register"):
         kind = "after"
+    sets = int(name == "patch")
     for target in targets:
         value = walk.nodes.add(Dotted(target))
         where: ast.AST = node.args[0] if node.args else node
         if not functions:
-            walk.use(UseKind.HOOK, value, where, name=kind)
+            walk.use(UseKind.HOOK, value, where, name=kind, count=sets)
         for function in functions[:1]:
-            walk.use(UseKind.HOOK, value, where, name=kind, value=function)
+            walk.use(UseKind.HOOK, value, where, name=kind, value=function, count=sets)
             if not walk.quiet:
                 walk.file.bindings.append((function, value, kind))
     return True

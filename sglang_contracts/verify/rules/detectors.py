@@ -57,7 +57,7 @@ def detect_use(state: Detection, index: int, file: File, use: Use) -> Outcome:
     found = UNKNOWN
     for detect in DETECTS.get(use.kind, ()):
         outcome = detect(state, index, file, use)
-        if outcome.status is not Status.UNKNOWN:
+        if outcome.status is not Status.UNKNOWN or outcome.silence:
             return outcome
         if not found.what:
             found = outcome

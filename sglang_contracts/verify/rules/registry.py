@@ -19,6 +19,7 @@ ORDER = (
     "enum_text",
     "class_kind",
     "retired",
+    "patch_unreached",
     "override_signature",
     "override_orphaned",
     "hook_missing",

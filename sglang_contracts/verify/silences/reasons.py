@@ -176,6 +176,11 @@ FALLBACK_UNUSED = Silence(
     "what it is the fallback for goes through",
     Rests.PLACE,
 )
+PATCHED_WHERE_READ = Silence(
+    "patched-where-read",
+    "the plugin patches it where SGLang looks it up as well",
+    Rests.OBJECT,
+)
 OTHER_BRANCH = Silence(
     "other-branch",
     "its branch is not taken in this release",

@@ -1,0 +1,2 @@
+def make_cache(size=0):
+    return size

@@ -1,0 +1,1 @@
+from sglang.srt.second import make  # noqa: F401

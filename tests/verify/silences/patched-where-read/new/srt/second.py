@@ -1,0 +1,9 @@
+SIZE = 1
+
+
+def make(size=0):
+    return size
+
+
+def other(size=0):
+    return make(size)

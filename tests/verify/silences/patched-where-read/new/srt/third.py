@@ -1,0 +1,2 @@
+def make(size=0):
+    return size

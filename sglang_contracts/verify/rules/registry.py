@@ -28,6 +28,7 @@ ORDER = (
     "registry_key",
     "contract_clause",
     "version_guard_wrong",
+    "context_manager_removed",
 )
 """Modules of this package, one for each cause.
 

@@ -99,7 +99,10 @@ class LocalFunction(Operation, frozen=True, tag="ownfunc"):
 
 
 class Wrapped(Operation, frozen=True, tag="wrapped"):
-    """A function made a ``property``, a ``static`` or a ``class`` method by a call."""
+    """A function made a ``property``, a ``static`` or a ``class`` method by a call.
+
+    A ``method``: one that is bound to an object.
+    """
 
     kind: str
     value: int

@@ -48,6 +48,10 @@ class Function(msgspec.Struct, array_like=True):
     """Its body only raises: it is meant to be overridden."""
     yields: list[int] = []
     """Nodes of what a generator gives, one by one."""
+    decorators: list[int] = []
+    """Nodes of the decorators that may change its signature, the outermost first."""
+    hands_on: bool = False
+    """With what ``*args`` and ``**kwargs`` take it does nothing but hand it on."""
 
 
 class OwnClass(msgspec.Struct, array_like=True):

@@ -33,6 +33,7 @@ from sglang_contracts.plugin.walk import callbacks as handed
 from sglang_contracts.plugin.walk import (
     conditions,
     name_membership,
+    named_by_variables,
     string_constants,
     version_comparisons,
 )
@@ -106,7 +107,7 @@ def of_hasattr(walk: Walk, node: ast.Call) -> int | None:
         return None
     base = name_membership.subject(walk, node.args[0])
     names = string_constants.texts(walk, node.args[1])
-    handed.named_by_parameter(walk, node.args[1], base, UseKind.PROBE)
+    named_by_variables.named_by_parameter(walk, node.args[1], base, UseKind.PROBE)
     for name in names:
         if name != "*":
             walk.mention(name)
@@ -127,7 +128,7 @@ def of_getattr(walk: Walk, node: ast.Call) -> int | None:
     ):
         return walk.nodes.add(SglangVersion())
     names = string_constants.texts(walk, node.args[1])
-    handed.named_by_parameter(
+    named_by_variables.named_by_parameter(
         walk, node.args[1], base, UseKind.READ if len(node.args) == 2 else UseKind.PROBE
     )
     if base == UNKNOWN:
@@ -146,6 +147,9 @@ def of_getattr(walk: Walk, node: ast.Call) -> int | None:
             has = walk.nodes.add(Has(base, name))
             if len(names) > 1 and asked_for(walk, has):
                 guard = walk.where(guard, kind="if", condition=has, line=node.lineno)
+            of_class = walk.nodes.table[base]
+            if type(of_class) is TypeOf:  # what the class of an object has the object has
+                value = walk.nodes.add(Attr(of_class.base, name))
             with walk.under(guard):
                 walk.use(UseKind.READ, value, node)
     value = walk.nodes.union(found)
@@ -176,7 +180,9 @@ def of_setattr(walk: Walk, node: ast.Call) -> int | None:
     base = walk.expr(node.args[0])
     held = walk.nodes.table[base]
     value = walk.expr(node.args[2])
-    handed.named_by_parameter(walk, node.args[1], base, UseKind.WRITE, value)
+    if named_by_variables.set_by_rows(walk, node, base):
+        return UNKNOWN
+    named_by_variables.named_by_parameter(walk, node.args[1], base, UseKind.WRITE, value)
     for name in string_constants.texts(walk, node.args[1]):
         if name == "*" and not walk.quiet and not isinstance(held, (Self, LocalClass)):
             walk.file.computed.append((base, node.lineno))

@@ -11,56 +11,25 @@ from sglang_contracts.plugin.ir.nodes import (
     Dotted,
     Foreign,
     Found,
+    Import,
     Iter,
     ListOf,
     LocalFunction,
-    Param,
     Partial,
     PluginName,
     Text,
     TupleOf,
+    Wrapped,
 )
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments, conditions, string_constants
 from sglang_contracts.plugin.walk.scope import DOTTED
-from sglang_contracts.plugin.walk.state import ByParameter, OwnCall, Walk
+from sglang_contracts.plugin.walk.state import Walk
 
 _SAME = frozenset(
     {"copy", "deepcopy", "replace", "create_task", "ensure_future", "wait_for", "shield"}
 )
 """Functions of libraries that give what they are given, or a copy of it."""
-
-
-def named_by_parameter(
-    walk: Walk, name: ast.expr, base: int, kind: UseKind, value: int = UNKNOWN
-) -> None:
-    """``getattr(cls, name)`` in a helper: what it reads is told where the helper is called."""
-    if walk.quiet or not base or not isinstance(name, ast.Name):
-        return
-    held = walk.nodes.table[walk.expr(name)]
-    if type(held) is Param:
-        sure = walk.guard == walk.file.functions[held.function].guard
-        if kind is UseKind.ITEM and not sure:
-            return
-        kind = kind if sure else UseKind.PROBE
-        walk.by_parameter.append(ByParameter(held.function, base, held.position, kind, value))
-
-
-def own_call(walk: Walk, node: ast.Call, callee: int, form: int) -> None:
-    """Remember a call of a function of this file, with the strings it is given."""
-    held = walk.nodes.table[callee]
-    if walk.quiet or type(held) is not LocalFunction:
-        return
-    texts: dict[int | str, list[str]] = {}
-    for position, arg in enumerate(node.args):
-        texts[position] = string_constants.texts(walk, arg)
-    for keyword in node.keywords:
-        if keyword.arg:
-            texts[keyword.arg] = string_constants.texts(walk, keyword.value)
-    if any(each != ["*"] for each in texts.values()):
-        walk.own_calls.append(
-            OwnCall(held.function, form, texts, node, walk.guard, walk.scope.function)
-        )
 
 
 def same_value(walk: Walk, node: ast.Call, name: str) -> int:
@@ -73,6 +42,8 @@ def same_value(walk: Walk, node: ast.Call, name: str) -> int:
     if name == "NewType" and len(node.args) == 2:
         with walk.silently():
             return walk.expr(node.args[1])
+    if name in ("MethodType", "__get__") and node.args:
+        return bound(walk, node, name)
     if name not in _SAME or not node.args:
         return UNKNOWN
     with walk.silently():
@@ -83,6 +54,30 @@ def same_value(walk: Walk, node: ast.Call, name: str) -> int:
     return value
 
 
+def bound(walk: Walk, node: ast.Call, name: str) -> int:
+    """``MethodType(f, x)``, ``f.__get__(x)``: a function with its first parameter given."""
+    function = node.args[0]
+    if name == "__get__" and isinstance(node.func, ast.Attribute):
+        function = node.func.value
+    for arg in node.args:
+        walk.expr(arg)
+    value = walk.expr(function)
+    if type(walk.nodes.table[value]) not in (LocalFunction, PluginName):
+        return UNKNOWN
+    return walk.nodes.add(Wrapped("method", value))
+
+
+def _keywords(node: ast.expr) -> list[ast.keyword]:
+    """What ``kwargs=`` of a thread hands on, as keywords of a call."""
+    if isinstance(node, ast.Dict):
+        keys = [each.value if isinstance(each, ast.Constant) else None for each in node.keys]
+        if all(isinstance(key, str) for key in keys):
+            return [
+                ast.keyword(str(key), value) for key, value in zip(keys, node.values, strict=True)
+            ]
+    return [ast.keyword(None, node)]
+
+
 def handed_over(walk: Walk, node: ast.Call, name: str) -> int:
     """A function of the plugin that something else calls: a thread, an executor, ``map``.
 
@@ -91,23 +86,29 @@ def handed_over(walk: Walk, node: ast.Call, name: str) -> int:
     """
     function: ast.expr | None = None
     given: list[ast.expr] = []
+    named: list[ast.keyword] = []
     if name in ("Thread", "Process", "Timer"):
         for keyword in node.keywords:
             if keyword.arg == "target":
                 function = keyword.value
-            elif keyword.arg == "args" and isinstance(keyword.value, (ast.Tuple, ast.List)):
-                given = keyword.value.elts
+            elif keyword.arg == "args":
+                if isinstance(keyword.value, (ast.Tuple, ast.List)):
+                    given = keyword.value.elts
+                else:
+                    given = [ast.copy_location(ast.Starred(keyword.value), keyword.value)]
+            elif keyword.arg == "kwargs":
+                named = _keywords(keyword.value)
     elif name in ("submit", "to_thread") and node.args:
-        function, given = node.args[0], node.args[1:]
+        function, given, named = node.args[0], node.args[1:], node.keywords
     elif name == "run_in_executor" and len(node.args) > 1:
         function, given = node.args[1], node.args[2:]
-    if function is None or not given or isinstance(function, ast.Lambda):
+    if function is None or isinstance(function, ast.Lambda):
         return UNKNOWN
     with walk.silently():
         callee = walk.expr(function)
-        if not isinstance(walk.nodes.table[callee], (LocalFunction, PluginName, Attr)):
+        if not isinstance(walk.nodes.table[callee], (LocalFunction, PluginName, Attr, Import)):
             return UNKNOWN
-        form = call_arguments.form(walk, ast.copy_location(ast.Call(function, given, []), node))
+        form = call_arguments.form(walk, ast.copy_location(ast.Call(function, given, named), node))
     made = walk.nodes.add(Call(callee, form))
     walk.use(UseKind.CALL, made, node)
     if name == "submit":

@@ -10,6 +10,7 @@ from sglang_contracts.plugin.walk import (
     call_arguments,
     containers,
     name_membership,
+    named_by_variables,
     string_constants,
     string_groups,
     version_comparisons,
@@ -90,7 +91,7 @@ def call_value(walk: Walk, node: ast.Call) -> int:
         read = handed.read_by_getter(walk, callee, given, node) if given else UNKNOWN
         if read:
             return read
-    taken = result or containers.taken_off(walk, node, name)
+    taken = containers.taken_off(walk, node, name)
     taken = taken or containers.passed_on(walk, node, callee, name)
     if taken:
         return taken
@@ -124,10 +125,10 @@ def call_value(walk: Walk, node: ast.Call) -> int:
             return walk.nodes.literal(LITERALS[func.id])
         if isinstance(func, ast.Name) and func.id == "object":
             return walk.nodes.literal("object")  # a sentinel
-        return UNKNOWN
+        return result
     callee, form = arguments.completed(walk, callee, form)
     value = walk.nodes.add(Call(callee, form))
-    handed.own_call(walk, node, callee, form)
+    named_by_variables.own_call(walk, node, callee, form)
     if not walk.quiet:
         where = node if not isinstance(func, ast.Attribute) else func
         walk.use(UseKind.CALL, value, where, count=walk.awaiting.get(id(node), 0))
@@ -136,7 +137,7 @@ def call_value(walk: Walk, node: ast.Call) -> int:
             walk.use(UseKind.NEED, value, where, name="places")
         patches.registering(walk, node, callee)
         arguments.optional(walk, node, callee, form)
-    return value
+    return result or value
 
 
 def record_tool(walk: Walk, node: ast.Call) -> None:

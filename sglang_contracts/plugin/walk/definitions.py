@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+import msgspec
+
 from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
     DictOf,
@@ -19,13 +21,14 @@ from sglang_contracts.plugin.ir.nodes import (
     PluginName,
     Self,
     SglangVersion,
+    Wrapped,
 )
 from sglang_contracts.plugin.ir.records import Function, OwnClass, Parameter, UseKind
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import hooks_and_patches as patches
 from sglang_contracts.plugin.walk import string_constants, version_comparisons
 from sglang_contracts.plugin.walk.scope import BUILTINS, LONGEST_PATH, Scope
-from sglang_contracts.plugin.walk.state import Walk
+from sglang_contracts.plugin.walk.state import Decorated, Walk
 
 _OTHER_FRAMEWORKS = frozenset(
     {"vllm", "tensorrt_llm", "lmdeploy", "transformers_neuronx", "mlc_llm"}
@@ -121,7 +124,10 @@ def define(walk: Walk, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str)
     """Record a function; its body is walked later."""
     walk.mention(node.name)
     kind, wrapped, hooks = "", False, []
+    unknown: list[int] = []
+    wrappers: list[tuple[ast.expr, int]] = []
     for decorator in node.decorator_list:
+        changes = False
         name = guards.last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if name == "staticmethod":
             kind = "static"
@@ -146,13 +152,18 @@ def define(walk: Walk, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str)
             "cache",
             "final",
         }:
-            wrapped = True
+            changes = wrapped = True
+        walk.decorators.add(id(decorator))
         value = walk.expr(decorator)
+        if changes:
+            unknown.append(value)
+            wrappers.append((decorator, value))
         if isinstance(decorator, ast.Call):
             hooks.append((decorator, value))
     index = signature(walk, node, node.args, node.name, owner, kind)
     record = walk.file.functions[index]
-    record.wrapped = wrapped
+    record.wrapped, record.decorators = wrapped, unknown
+    record.hands_on = hands_on(node)
     body = [
         each
         for each in node.body
@@ -162,10 +173,31 @@ def define(walk: Walk, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str)
     if node.returns is not None:
         record.annotation = string_constants.annotation(walk, node.returns)
     value = walk.nodes.add(LocalFunction(index))
+    if not walk.quiet:
+        walk.decorated += [Decorated(each, made, value, walk.guard) for each, made in wrappers]
     for decorator, _ in hooks:
         if patches.hook(walk, decorator, value, decorator=True):
             record.wrapped = False
     return value
+
+
+def hands_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function leaves what ``*args`` and ``**kwargs`` take as it is."""
+    rest = {each.arg for each in (node.args.vararg, node.args.kwarg) if each is not None}
+    if len(rest) < 2:
+        return False
+    for part in ast.walk(node):
+        match part:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if name in rest:
+                return False
+            case ast.Subscript(value=ast.Name(id=name), ctx=context) if name in rest:
+                if not isinstance(context, ast.Load):
+                    return False
+            case ast.Attribute(
+                value=ast.Name(id=name), attr="pop" | "popitem" | "update" | "setdefault" | "clear"
+            ) if name in rest:
+                return False
+    return True
 
 
 def signature(
@@ -210,6 +242,9 @@ def signature(
     for default in [*args.defaults, *args.kw_defaults]:
         if default is not None:
             walk.expr(default)
+    for position, default in enumerate(defaults):
+        if isinstance(default, ast.Constant) and isinstance(default.value, str):
+            walk.defaults[index, position] = default.value
     parent = walk.scope
     scope = Scope(parent, index, owner or (parent.owner if around >= 0 else ""))
     for position, (arg, number, has_default) in enumerate(rows):
@@ -363,6 +398,18 @@ class _ClassScope:
                         held = flow.nodes.table[value]
                         if type(held) is LocalFunction:
                             record.methods.setdefault(name, held.function)
+                        elif type(held) is Wrapped and held.kind in ("static", "class"):
+                            self.wrapped(name, held)
+
+    def wrapped(self, name: str, held: Wrapped) -> None:
+        """``name = staticmethod(f)``: a method of another kind than the function that it is."""
+        functions = self.flow.file.functions
+        made = self.flow.nodes.table[held.value]
+        if type(made) is LocalFunction and name not in self.record.methods:
+            self.record.methods[name] = len(functions)
+            functions.append(
+                msgspec.structs.replace(functions[made.function], kind=held.kind, owner=self.qual)
+            )
 
     def method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         flow, record = self.flow, self.record

@@ -28,7 +28,6 @@ from sglang_contracts.plugin.ir.nodes import (
 )
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
-from sglang_contracts.plugin.walk import callbacks as handed
 from sglang_contracts.plugin.walk import (
     calls,
     comprehensions,
@@ -37,13 +36,14 @@ from sglang_contracts.plugin.walk import (
     definitions,
     displays,
     name_membership,
+    named_by_variables,
     string_constants,
     version_comparisons,
 )
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.builtin_calls import asked_for
 from sglang_contracts.plugin.walk.conditions import ANSWERS
-from sglang_contracts.plugin.walk.scope import BUILTINS, DOTTED, dotted_name
+from sglang_contracts.plugin.walk.scope import BUILTINS, DOTTED, IDENTIFIER, dotted_name
 from sglang_contracts.plugin.walk.state import Walk
 
 _ARITHMETIC = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift)
@@ -164,6 +164,9 @@ def subscript_value(walk: Walk, node: ast.Subscript) -> int:
     base = walk.expr(node.value)
     key = walk.expr(node.slice)
     walk.keyed(node, key, base)
+    held = of_namespace(walk, node)
+    if held:
+        return held
     if base == UNKNOWN:
         return UNKNOWN
     texts = string_constants.texts(walk, node.slice)
@@ -189,13 +192,33 @@ def subscript_value(walk: Walk, node: ast.Subscript) -> int:
     return walk.nodes.add(Item(base, None))
 
 
+def of_namespace(walk: Walk, node: ast.Subscript) -> int:
+    """``vars(Class)["name"]``, ``Class.__dict__["name"]``: an attribute in other words."""
+    match node.value:
+        case ast.Attribute(value=inner, attr="__dict__"):
+            pass
+        case ast.Call(func=ast.Name(id="vars"), args=[inner]):
+            pass
+        case _:
+            return UNKNOWN
+    texts = string_constants.texts(walk, node.slice)
+    with walk.silently():
+        base = walk.expr(inner)
+    if not base or len(texts) != 1 or not IDENTIFIER.match(texts[0]):
+        return UNKNOWN
+    value = walk.nodes.add(Attr(base, texts[0]))
+    walk.mention(texts[0])
+    walk.use(UseKind.READ if isinstance(node.ctx, ast.Load) else UseKind.WRITE, value, node)
+    return value
+
+
 def by_parameter_key(walk: Walk, node: ast.Subscript, base: int) -> None:
     """``TABLE[name]`` in a helper: which key it is, its calls tell."""
     key = node.slice
     if not isinstance(key, ast.Name) or key.id in walk.looked_for():
         return
     if isinstance(node.ctx, ast.Load) and isinstance(walk.nodes.table[base], (Import, Attr)):
-        handed.named_by_parameter(walk, key, base, UseKind.ITEM)
+        named_by_variables.named_by_parameter(walk, key, base, UseKind.ITEM)
 
 
 def items(walk: Walk, node: ast.Subscript, base: int, keys: Sequence[str]) -> None:

@@ -26,6 +26,9 @@ from sglang_contracts.plugin.walk.state import Walk
 
 _HOOK_KINDS = frozenset({"replace", "around", "before", "after"})
 
+_OF_MULTIPLE = frozenset({"target", "spec", "create", "spec_set", "autospec", "new_callable"})
+"""What ``patch.multiple`` takes itself."""
+
 _CALLABLE = frozenset(
     {LocalFunction, LocalClass, PluginName, Call, Partial, Attr, Wrapped, Import, Tried, Select}
 )
@@ -92,14 +95,54 @@ def callable_value(walk: Walk, value: int) -> bool:
 
 def patch_call(walk: Walk, node: ast.Call, form: int) -> None:
     """``patch.object(Class, "name", function)`` and the like."""
-    if guards.last_name(node.func) not in ("object", "setattr", "patch_object", "wrap_method"):
+    called = guards.last_name(node.func)
+    of_type = called == "__setattr__" and _is_type(node.func)
+    if called == "multiple":
+        patch_several(walk, node, form)
         return
+    if not of_type and called not in ("object", "setattr", "patch_object", "wrap_method"):
+        return
+    base = _given(walk, node, form, 0, "target")
+    named = _argument(node, 1, "attribute")
+    if not base or named is None:
+        return
+    value = _given(walk, node, form, 2, "new")
+    for name in string_constants.texts(walk, named):
+        if name != "*" and IDENTIFIER.match(name):
+            walk.use(UseKind.WRITE, walk.nodes.add(Attr(base, name)), node, value=value)
+
+
+def patch_several(walk: Walk, node: ast.Call, form: int) -> None:
+    """``patch.multiple(Class, name=function)``: each keyword but those of ``multiple`` itself."""
+    target = _argument(node, 0, "target")
+    if target is None:
+        return
+    base = _given(walk, node, form, 0, "target")
+    texts = string_constants.texts(walk, target)
+    if len(texts) == 1 and DOTTED.match(texts[0]):
+        base = walk.nodes.add(Dotted(texts[0]))
+    if not base:
+        return
+    for name, value in walk.file.forms[form].keywords.items():
+        if name not in _OF_MULTIPLE:
+            walk.use(UseKind.WRITE, walk.nodes.add(Attr(base, name)), node, value=value)
+
+
+def _is_type(func: ast.expr) -> bool:
+    """Whether a method is called on ``type`` itself."""
+    return isinstance(func, ast.Attribute) and guards.last_name(func.value) == "type"
+
+
+def _argument(node: ast.Call, position: int, name: str) -> ast.expr | None:
+    """An argument of a call, by its position or by its name."""
+    if len(node.args) > position:
+        return node.args[position]
+    return next((each.value for each in node.keywords if each.arg == name), None)
+
+
+def _given(walk: Walk, node: ast.Call, form: int, position: int, name: str) -> int:
+    """The value of an argument of a call, by its position or by its name."""
     record = walk.file.forms[form]
-    if len(node.args) < 2 or len(record.positional) < 2 or not record.positional[0]:
-        return
-    for name in string_constants.texts(walk, node.args[1]):
-        if name == "*" or not IDENTIFIER.match(name):
-            continue
-        value = record.positional[2] if len(record.positional) > 2 else UNKNOWN
-        target = walk.nodes.add(Attr(record.positional[0], name))
-        walk.use(UseKind.WRITE, target, node, value=value)
+    if len(record.positional) > position:
+        return record.positional[position]
+    return record.keywords.get(name, UNKNOWN)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from sglang_contracts.plugin.ir.nodes import UNKNOWN, Filled, Iter
-from sglang_contracts.plugin.walk import assignments, string_constants
+from sglang_contracts.plugin.walk import assignments, named_by_variables, string_constants
 from sglang_contracts.plugin.walk.state import Walk
 
 
@@ -17,6 +17,7 @@ def loop_over(walk: Walk, target: ast.expr, iterable: ast.expr, value: int) -> N
     items = string_constants.display(walk, iterable)
     if type(walk.nodes.table[value]) is Filled and not all_texts(items):
         items = None  # what it was made with is not all that it holds
+    table_rows(walk, target, iterable, items)
     if any(isinstance(each, ast.Starred) for each in getattr(items, "elts", ())):
         items = None
     call = iterable.func if isinstance(iterable, ast.Call) else None
@@ -62,6 +63,28 @@ def loop_over(walk: Walk, target: ast.expr, iterable: ast.expr, value: int) -> N
         choices(walk, target, [key for key in items.keys if key is not None])
         return
     assignments.assign(walk, target, element, None)
+
+
+def table_rows(walk: Walk, target: ast.expr, iterable: ast.expr, shown: ast.expr | None) -> None:
+    """Remember which of a loop's targets belong together, where a table shows it."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return
+    rows: list[list[ast.expr]] = []
+    if isinstance(shown, (ast.Tuple, ast.List)):
+        tuples = [each for each in shown.elts if isinstance(each, (ast.Tuple, ast.List))]
+        rows = [each.elts for each in tuples] if len(tuples) == len(shown.elts) else []
+    match iterable:
+        case ast.Call(func=ast.Attribute(value=mapping, attr="items")):
+            table = string_constants.display(walk, mapping)
+            if not isinstance(table, ast.Dict):
+                named_by_variables.rows_of_parameter(walk, target, mapping)
+                return
+            rows = [
+                [key, value]
+                for key, value in zip(table.keys, table.values, strict=True)
+                if key is not None
+            ]
+    named_by_variables.rows_of_display(walk, target, rows)
 
 
 def all_texts(node: ast.expr | None) -> bool:

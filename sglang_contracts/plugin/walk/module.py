@@ -11,12 +11,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Import, Literal, NamesOf, Param
-from sglang_contracts.plugin.ir.records import File, UseKind
-from sglang_contracts.plugin.walk import definitions, import_candidates
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Import, Literal, NamesOf
+from sglang_contracts.plugin.ir.records import File
+from sglang_contracts.plugin.walk import definitions, import_candidates, named_by_variables
 from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
-from sglang_contracts.plugin.walk.scope import IDENTIFIER
-from sglang_contracts.plugin.walk.state import OwnCall, Walk
+from sglang_contracts.plugin.walk.state import Walk
 from sglang_contracts.plugin.walk.statements import STATEMENTS
 
 
@@ -44,8 +43,7 @@ def walk_module(
         scope, guard, node, index = walk.pending.pop(0)
         walk.scope, walk.guard, walk.loops = scope, guard, []
         definitions.function_body(walk, node, index)
-    for call in walk.own_calls:
-        through(walk, call)
+    named_by_variables.finish(walk)
     import_candidates.mark_alternatives(file, everything, walk.groups)
     file.nodes = walk.nodes.table
     file.names = module_names
@@ -57,38 +55,6 @@ def walk_module(
     file.strings = sorted(walk.strings)
     file.defines = sorted(walk.defined)
     file.foreign = bool(walk.frameworks - {"sglang"}) and "sglang" not in walk.frameworks
-
-
-def through(walk: Walk, call: OwnCall) -> None:
-    """What a helper reads or sets by the name that it is given, at the call that gives it."""
-    parameters = walk.file.functions[call.function].parameters
-    for each in walk.by_parameter:
-        if each.function != call.function:
-            continue
-        name = parameters[each.position].name
-        base, value = given(walk, call, each.base), given(walk, call, each.value)
-        walk.scope.function, walk.guard = call.caller, call.guard
-        for text in call.texts.get(each.position, call.texts.get(name, ["*"])):
-            if not base or text == "*":
-                continue
-            if each.kind is UseKind.ITEM:
-                walk.use(each.kind, base, call.where, name=text)
-            elif IDENTIFIER.match(text):
-                kind = "get" if each.kind is UseKind.PROBE else ""
-                attribute = walk.nodes.add(Attr(base, text))
-                walk.use(each.kind, attribute, call.where, name=kind, value=value)
-
-
-def given(walk: Walk, call: OwnCall, node: int) -> int:
-    """A value in a helper; of a parameter, what the call gives."""
-    held = walk.nodes.table[node]
-    if type(held) is not Param or held.function != call.function:
-        return node
-    form, position = walk.file.forms[call.form], held.position
-    if position < len(form.positional):
-        return form.positional[position]
-    parameter = walk.file.functions[call.function].parameters[position]
-    return form.keywords.get(parameter.name, UNKNOWN)
 
 
 def _searches(walk: Walk) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from typing import NamedTuple
 
 LONGEST_PATH = 400
 """Characters of a dotted path that may be one of SGLang's."""
@@ -34,6 +35,16 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 BUILTINS = frozenset(dir(builtins))
 
 
+class Rows(NamedTuple):
+    """Names of a loop that belong together: each row of a table binds all of them."""
+
+    names: tuple[str, ...]
+    rows: list[list[ast.expr]]
+    function: int = -1
+    """Whose parameter the table is, where it is not shown."""
+    position: int = -1
+
+
 class Scope:
     """The names of one function body (or of the module)."""
 
@@ -47,6 +58,7 @@ class Scope:
         "narrowed",
         "owner",
         "parent",
+        "rows",
         "set_under",
         "variables",
     )
@@ -64,6 +76,8 @@ class Scope:
         """Names that the body binds in the module."""
         self.maybe = 0
         """How many bodies around the present statement run or not, which no node tells."""
+        self.rows: list[Rows] = []
+        """Names of loops that belong together."""
         self.parent = parent
         self.function = function
         self.owner = owner

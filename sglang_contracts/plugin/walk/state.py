@@ -37,6 +37,11 @@ class ByParameter(NamedTuple):
     kind: UseKind
     value: int = UNKNOWN
     """What is written there."""
+    where: ast.AST | None = None
+    of_name: bool = False
+    """Whether it is the parameter's ``__name__``."""
+    table: bool = False
+    """Whether the parameter is a table of names and of what is written there."""
 
 
 class WorkedOut(NamedTuple):
@@ -56,9 +61,24 @@ class OwnCall(NamedTuple):
     form: int
     texts: dict[int | str, list[str]]
     """Position or keyword → the strings that the argument can be."""
+    tables: dict[int | str, dict[str, int]]
+    """Position or keyword → the keys of a table that is passed, with their values."""
     where: ast.AST
     guard: int
     caller: int
+    outer: OwnCall | None = None
+    """The call that made what is called, where that is an inner function."""
+
+
+class Decorated(NamedTuple):
+    """A function, and a decorator that it is given to."""
+
+    decorator: ast.expr
+    value: int
+    """Node of what is called with the function."""
+    function: int
+    """Node of the function."""
+    guard: int
 
 
 class BlockPlace(NamedTuple):
@@ -138,6 +158,13 @@ class Walk:
         self.tested: set[int] = set()
         self.by_parameter: list[ByParameter] = []
         self.own_calls: list[OwnCall] = []
+        self.told_tables: list[ByParameter] = []
+        """Those whose table some call shows."""
+        self.decorated: list[Decorated] = []
+        self.decorators: set[int] = set()
+        """Calls (by identity) that stand as decorators."""
+        self.defaults: dict[tuple[int, int], str] = {}
+        """Function and position of a parameter → the text that it is by default."""
         self._askers: frozenset[str] | None = None
         self._after: dict[int, list[ast.stmt]] = {}
         self._module_questions: frozenset[str] | None = None

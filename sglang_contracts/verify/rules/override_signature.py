@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.nodes import Attr, Call, Wrapped
+from sglang_contracts.plugin.ir.nodes import Attr, Call, Partial, Wrapped
 from sglang_contracts.plugin.ir.records import File, Function, Use, UseKind
 from sglang_contracts.surface.model import VARIADIC, Parameter, ParameterKind, Role
 from sglang_contracts.surface.model import Function as Recorded
@@ -79,12 +79,18 @@ def detect_patch(state: Detection, index: int, use: Use, outcome: Outcome) -> Ou
     bound = False
     if len(written) == 1 and type(written[0]) is OwnFunctionRef:
         own, bound = (written[0].file, written[0].function), written[0].bound
+    value = nodes[use.value]
+    if type(value) is Partial and own is None:
+        form = state.files[index].forms[value.form]
+        given = len(form.positional) == 1 and not (form.keywords or form.star)
+        if given:
+            own, bound = state.evaluator.index.own_function(index, value.callee), True
     if own is None or type(node) is not Attr:
         return None
     # what is written to an object is not bound to it: there is no ``self`` to be passed
     holders = state.evaluator.value(index, node.base).alternatives
     on_object = bool(holders) and all(type(each) in (ObjectOf, OwnObject) for each in holders)
-    value = nodes[use.value]
+    bound = bound or (type(value) is Wrapped and value.kind == "method")
     static = type(value) is Wrapped and value.kind == "static"
     fits = replaces(
         state, own, outcome.found[0], "replace", has_self=bound or not (on_object or static)
@@ -96,11 +102,14 @@ def replaces(
     state: Detection, own: tuple[int, int], target: Symbol, kind: str, has_self: bool = True
 ) -> Outcome | None:
     """Whether a function of the plugin takes what a target is called with."""
-    record = state.files[own[0]].functions[own[1]]
+    inner = state.evaluator.index.effective(*own)
+    if inner is None:
+        return None
+    record = state.files[inner[0]].functions[inner[1]]
     node = target.node
     if not isinstance(node, Recorded) or kind not in ("replace", "around", "before", "after"):
         return None
-    if record.wrapped or record.kind in ("property", "overload") or node.role & Role.PROPERTY:
+    if record.kind in ("property", "overload") or node.role & Role.PROPERTY:
         return None
     shift = 1 if kind in ("around", "after") else 0
     return accepts(state, record, target, shift, bool(target.owner), has_self=has_self)
@@ -236,7 +245,11 @@ def detect_override(state: Detection, index: int, number: int, qualified: str) -
     node = target.node
     if not isinstance(node, Recorded):
         return Outcome(Status.OK, found=(target,))
-    plain = record.kind not in ("property", "overload") and not record.wrapped
+    inner = state.evaluator.index.effective(index, number)
+    plain = record.kind not in ("property", "overload") and inner is not None
+    decorated = record.wrapped
+    if inner is not None:
+        record = state.files[inner[0]].functions[inner[1]]
     if not plain or target.kind == "property" or record.stub:
         return Outcome(Status.OK, found=(target,))
     own = (index, qual, bases) if complete else None
@@ -247,7 +260,7 @@ def detect_override(state: Detection, index: int, number: int, qualified: str) -
         and not state.upstream.called(target)
     ):
         return fits.silenced(reasons.TORCH_CALLS.id) if fits.status is Status.BROKEN else UNKNOWN
-    if fits.status is Status.BROKEN:
+    if fits.status is Status.BROKEN or decorated:
         return fits
     if record.is_generator:
         return defers(state, target) or fits

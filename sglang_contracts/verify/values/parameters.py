@@ -92,7 +92,8 @@ class Parameters:
         if len(found) != 1:
             return NOTHING
         shift = 1 if kind in ("around", "after") else 0
-        if type(node) is Attr and type(first) in (ObjectOf, OwnObject) and not record.owner:
+        on_object = type(node) is Attr and type(first) in (ObjectOf, OwnObject)
+        if on_object and not record.owner and kind != "method":
             shift = -1  # what is written to an object has no ``self``
         if position < shift:
             return Value(self.annotations.of_symbol(found[0])) if kind == "around" else NOTHING

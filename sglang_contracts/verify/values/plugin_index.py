@@ -10,6 +10,7 @@ from sglang_contracts.plugin.ir.nodes import (
     Literal,
     LocalClass,
     LocalFunction,
+    Param,
     Partial,
     PluginName,
     Self,
@@ -86,7 +87,9 @@ class PluginIndex:
         if found is None or type(written) is not Attr:
             return
         if not isinstance(file.nodes[written.base], (Self, LocalClass, Known)):
-            self.bindings.setdefault(found, []).append((index, use.node, "replace"))
+            value = file.nodes[use.value]
+            kind = "method" if type(value) is Wrapped and value.kind == "method" else "replace"
+            self.bindings.setdefault(found, []).append((index, use.node, kind))
 
     def _site(self, index: int, file: File, use: Use) -> None:
         node = file.nodes[use.node]
@@ -186,6 +189,53 @@ class PluginIndex:
         index, node = self._follow(index, node)
         held = self.files[index].nodes[node]
         return (index, held.function) if type(held) is LocalFunction else None
+
+    def effective(self, file: int, number: int) -> tuple[int, int] | None:
+        """The function whose parameters a decorated function of the plugin really has.
+
+        Decorators of the plugin that give back the function, or one that hands all it is given on
+        to it, change nothing. None where one cannot be looked into.
+        """
+        record, here = self.files[file].functions[number], (file, number)
+        if not record.wrapped:
+            return here
+        for decorator in reversed(record.decorators):
+            found = self.own_function(file, decorator)
+            inner = self._decorated(*found, here) if found is not None else None
+            if inner is None:
+                return None
+            here = inner
+        return here if record.decorators else None
+
+    def _decorated(
+        self, file: int, number: int, function: tuple[int, int]
+    ) -> tuple[int, int] | None:
+        """What a decorator of the plugin makes of a function; None where that cannot be told."""
+        returns = self.files[file].functions[number].returns
+        if len(returns) != 1:
+            return None
+        nodes = self.files[file].nodes
+        if nodes[returns[0]] == Param(number, 0):
+            return function
+        made = self.own_function(file, returns[0])
+        if made is None or made[0] != file:
+            return None
+        inner = self.files[file].functions[made[1]]
+        kinds = [each.kind for each in inner.parameters]
+        if 2 not in kinds and 4 not in kinds:
+            return made
+        plain = sum(kind < 2 or kind == 3 for kind in kinds)
+        if plain > 1 or not inner.hands_on or inner.wrapped:
+            return None
+        for use in self.files[file].uses:
+            if use.kind is not UseKind.CALL or use.function != made[1]:
+                continue
+            called = nodes[use.node]
+            if type(called) is Call and nodes[called.callee] == Param(number, 0):
+                form = self.files[file].forms[called.form]
+                passed = len(form.positional) == plain and not form.keywords
+                return function if form.star and form.double_star and passed else None
+        return None
 
     def own_class(self, index: int, node: int) -> tuple[int, str] | None:
         """The class of the plugin that a node certainly is."""

@@ -25,7 +25,6 @@ from sglang_contracts.verify.findings.finding import (
     ReleaseReport,
     Report,
     Severity,
-    Silenced,
     Unresolved,
     Verdict,
 )
@@ -34,7 +33,7 @@ from sglang_contracts.verify.rules.case import Judging
 from sglang_contracts.verify.rules.clause_candidates import clauses_of
 from sglang_contracts.verify.rules.detectors import Detectors
 from sglang_contracts.verify.rules.history import Timeline
-from sglang_contracts.verify.rules.judge import told_at, unresolved_at
+from sglang_contracts.verify.rules.judge import Told, told_at
 from sglang_contracts.verify.rules.launch_word_gone import Given, Launches, by_keyword
 from sglang_contracts.verify.rules.registry import MERGES_WITH, RULES
 from sglang_contracts.verify.rules.switch_default_flipped import Defaults
@@ -99,7 +98,7 @@ class Analysis:
         ]
         self.given += [each for file in plugin.files for each in by_keyword(file)]
         self._held: dict[int, tuple[Finding, ...]] = {}
-        self._silenced: dict[int, list[Silenced]] = {}
+        self._told: dict[int, Told] = {}
         self._mechanism_files = frozenset(
             file.path
             for file in plugin.files
@@ -112,8 +111,8 @@ class Analysis:
         index = self.releases.index(self.catalog.known(release))
         held = self._held.get(index)
         if held is None:
-            found, self._silenced[index] = told_at(self.judging, index)
-            found += self.launches.at(self.given, index)
+            told = self._told[index] = told_at(self.judging, index)
+            found = [*told.findings, *self.launches.at(self.given, index)]
             found += self.defaults.at(index)
             if not self.loads(index):
                 found = [self._unloaded(each) for each in found]
@@ -158,12 +157,12 @@ class Analysis:
         """Findings and verdict of one release, and what it leaves open."""
         index = self.releases.index(self.catalog.known(release))
         findings = tuple(self._apart(each) for each in self.at(release))
-        open_ends = (*self._always_open, *unresolved_at(self.judging, index))
+        open_ends = (*self._always_open, *self._told[index].unresolved)
         unresolved = tuple(dict.fromkeys(each for each in open_ends if not self._is_test(each)))
         takes = self._takes or bool(findings)  # by the names that its objects go by
         known = self._known and self._loads(release) and not unresolved and takes
         made = _release(release, findings, known)
-        silenced = tuple(self._silenced[index])
+        silenced = tuple(self._told[index].silenced)
         return msgspec.structs.replace(made, unresolved=unresolved, silenced=silenced)
 
     @functools.cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.verify.findings.finding import Finding, Silenced, Unresolved
 from sglang_contracts.verify.rules import (
@@ -15,22 +17,35 @@ from sglang_contracts.verify.rules.registry import FAILURES
 from sglang_contracts.verify.silences import reasons
 
 
-def told_at(judging: Judging, index: int) -> tuple[list[Finding], list[Silenced]]:
-    """Findings in one release (by index), not yet merged; and what was found and is not told."""
+class Told(NamedTuple):
+    """What is said of one release."""
+
+    findings: list[Finding]
+    """Not yet merged."""
+    unresolved: list[Unresolved]
+    """What nothing can be said of, though the plugin relies on it."""
+    silenced: list[Silenced]
+    """What was found and is not told."""
+
+
+def told_at(judging: Judging, index: int) -> Told:
+    """What is said of one release, by its index."""
     judging.silenced.clear()
-    found = findings_at(judging, index)
+    found, never = broken_at(judging, index)
     timeline = judging.timeline
     for number in sorted(timeline.ever_silenced):
         entry, check = timeline.entry(number, index), timeline.checks[number]
         if entry.silence:
             outcome, place = entry.outcome, judging.place(check)
             judging.silenced.append(Silenced(entry.silence, outcome.symbol, place, outcome.what))
-    return found, sorted(set(judging.silenced))
+    unresolved = list(dict.fromkeys([*unresolved_at(judging, index), *never]))
+    return Told(found, unresolved, sorted(set(judging.silenced)))
 
 
-def findings_at(judging: Judging, index: int) -> list[Finding]:
-    """All findings in one release (by index), not yet merged."""
+def broken_at(judging: Judging, index: int) -> tuple[list[Finding], list[Unresolved]]:
+    """What comes of all that breaks in one release, by its index."""
     found: list[Finding] = version_guard_wrong.judge_branches(judging, index)
+    unresolved: list[Unresolved] = []
     for number in judging.timeline.ever_broken:
         check = judging.timeline.checks[number]
         if not judging.timeline.breaks(number, index):
@@ -47,13 +62,15 @@ def findings_at(judging: Judging, index: int) -> list[Finding]:
             never = never_recorded.judge_never_recorded(judging, case)
             if isinstance(never, Finding):
                 found.append(never)
+            elif never is not None:
+                unresolved.append(never)
             continue
         first, last = judging.timeline.span(number, index)
         case = Case(number, check, entry, index, first, last, good)
         made = (judge_use if check.kind == "use" else judged)(judging, case)
         if made is not None:
             found.append(version_guard_wrong.with_wrong_guard(judging, case, made))
-    return found
+    return found, unresolved
 
 
 def judge_use(judging: Judging, case: Case) -> Finding | None:
@@ -93,7 +110,7 @@ def judged(judging: Judging, case: Case) -> Finding | None:
 
 
 def unresolved_at(judging: Judging, index: int) -> list[Unresolved]:
-    """What nothing can be said of in one release (by index), though the plugin relies on it."""
+    """Uses that could not be followed to what they rely on in one release, by its index."""
     timeline = judging.timeline
     found = []
     for number in sorted(timeline.ever_unresolved):
@@ -102,11 +119,4 @@ def unresolved_at(judging: Judging, index: int) -> list[Unresolved]:
             case = Case(number, timeline.checks[number], entry, index, index, None, index)
             place = judging.location(case)[0]
             found.append(Unresolved(entry.outcome.detail, entry.outcome.symbol, place))
-    for number in timeline.ever_broken:
-        if timeline.breaks(number, index) and timeline.good(number, index) is None:
-            entry = timeline.entry(number, index)
-            case = Case(number, timeline.checks[number], entry, index, 0, None, index)
-            never = never_recorded.judge_never_recorded(judging, case)
-            if isinstance(never, Unresolved):
-                found.append(never)
-    return list(dict.fromkeys(found))
+    return found

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from sglang_contracts.surface import Catalog, Surface, Symbol, load_catalog
 from sglang_contracts.surface.model import Class, Function, Kind, ParameterKind, Role
-from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.commands.analysis import Analysis
 from sglang_contracts.verify.findings.finding import Severity
 
 

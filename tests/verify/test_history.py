@@ -9,7 +9,7 @@ import pytest
 from sglang_contracts.plugin import load_plugin
 from sglang_contracts.surface import Catalog, load_catalog
 from sglang_contracts.verify.answers.lens import Lens
-from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.commands.analysis import Analysis
 from sglang_contracts.verify.rules.clause_candidates import clauses_of
 from sglang_contracts.verify.rules.detectors import Detectors
 from sglang_contracts.verify.rules.history import Timeline

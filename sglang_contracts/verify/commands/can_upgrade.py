@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from sglang_contracts.plugin.plugin import load_plugin
-from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.commands.analysis import Analysis
 from sglang_contracts.verify.commands.used_surface import changed_forms, used_forms
 from sglang_contracts.verify.commands.uses import inventory, uses_in
 from sglang_contracts.verify.findings.finding import Report, Verdict

@@ -13,7 +13,7 @@ import msgspec
 from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.plugin.reading.files import plain_text, python_text, read_sources
 from sglang_contracts.surface.spelling import look_up
-from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.commands.analysis import Analysis
 from sglang_contracts.verify.findings.finding import Finding, Location, Report, Severity
 from sglang_contracts.verify.rules.registry import RULES
 from sglang_contracts.verify.rules.rule import Edit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.plugin.plugin import load_plugin
 from sglang_contracts.verify.answers.outcome import Outcome, Status
-from sglang_contracts.verify.commands.check import Analysis
+from sglang_contracts.verify.commands.analysis import Analysis
 from sglang_contracts.verify.commands.used_surface import digest, used_forms
 from sglang_contracts.verify.findings.finding import Location, PluginInfo, Report
 

@@ -23,7 +23,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "serve_check",
         "Check a real server: answers, concurrency, latency, long context, soak, service.",
     ),
-    "explain": ("explain", "The life of a symbol, what a clause says, what a rule means."),
+    "explain": (
+        "explain",
+        "The life of a symbol, what a clause says, what a rule or a reason for silence means.",
+    ),
     "releases": ("releases", "What is recorded, and what the index has beyond it."),
     "record": ("record", "Record a release, from the index or from a wheel."),
     "bump": ("bump", "Record a new release, verify, diff, and check known plugins."),

@@ -74,8 +74,9 @@ def command(
 
     PATH is a source tree, a .py file or a wheel, DIST the name of an installed distribution.
     Nothing of it is imported, nor of SGLang. Without --release or --releases: the releases that
-    the plugin's settings name as supported, and the newest recorded one; without settings the
-    newest ten minors (X.Y.Z) with their post releases.
+    the plugin's settings name as supported, else those that its own requirement on SGLang claims
+    (dependencies, an extra, Requires-Dist, a pin), and the newest recorded one; where nothing says
+    which, the newest ten minors (X.Y.Z) with their post releases.
     """
     from sglang_contracts.cli.index import index_notes
     from sglang_contracts.cli.progress import working
@@ -85,7 +86,9 @@ def command(
 
     target = open_target(plugin, exclude, config)
     catalog = record_missing(exact, options.catalog(), may_record, output.quiet)
-    releases = select_releases(catalog.releases, exact, specifiers, target.settings.supported)
+    releases = select_releases(
+        catalog.releases, exact, specifiers, target.settings.supported, claim=target.claim
+    )
     asked = list(releases)
     base_release = find_release(base, catalog.releases) if base is not None else None
     if base_release and base_release not in asked:
@@ -104,7 +107,8 @@ def command(
     if write_baseline is not None:
         return _write_baseline(write_baseline, report, policy)
     notes = index_notes(catalog, online, output.quiet)
-    report = msgspec.structs.replace(report, notes=(*report.notes, *notes))
+    chosen = () if exact or specifiers else target.chosen_by(catalog.releases)
+    report = msgspec.structs.replace(report, notes=(*report.notes, *notes, *chosen))
     outcome = select(report, policy, everywhere)
     output.emit(outcome.report, show_silenced)
     return outcome.exit_code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from sglang_contracts.errors import ContractsError, nearest
 from sglang_contracts.plugin.reading.settings import Settings, find_settings, load_settings
 
 if TYPE_CHECKING:
+    from sglang_contracts.plugin.reading.claims import Claim
     from sglang_contracts.plugin.reading.ignore_comments import Ignore
     from sglang_contracts.surface import Catalog
-    from sglang_contracts.verify.findings.finding import Report
+    from sglang_contracts.verify.findings.finding import Note, Report
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,35 @@ class Target:
         """Keyword arguments of the engine's entry points."""
         return {"exclude": self.exclude, "known_as": dict(self.settings.known_as)}
 
+    @functools.cached_property
+    def claim(self) -> Claim | None:
+        """What the plugin requires of SGLang: by its settings, else by its own metadata."""
+        from sglang_contracts.plugin.reading.claims import Claim, claim_of
+
+        settings = self.settings
+        if settings.fork:
+            return Claim((), f"'fork' in {self.settings_file}", settings.fork)
+        if settings.supported:
+            return Claim((settings.supported,), f"'supported' in {self.settings_file}")
+        return claim_of(self.root)
+
+    def chosen_by(self, recorded: Sequence[str]) -> tuple[Note, ...]:
+        """What says which releases are checked where the command line says nothing."""
+        from sglang_contracts.verify.findings.finding import Note
+
+        claim = self.claim
+        if claim is None:
+            return ()
+        if claim.fork:
+            return (Note(f"{claim.source} is for a fork, {claim.fork}: not all of it is recorded"),)
+        wanted = " or ".join(f"sglang{each}" for each in claim.specifiers)
+        if claim.is_beyond(recorded):
+            text = f"{wanted} ({claim.source}) is newer than all recorded releases"
+            return (Note(f"{text}: checked is the newest of them"),)
+        if self.settings.supported:
+            return ()
+        return (Note(f"checked are {wanted} ({claim.source}), and the newest recorded release"),)
+
     @property
     def settings_file(self) -> str:
         """The settings file relative to the root, as findings name files."""
@@ -43,9 +74,15 @@ class Target:
     def check(self, catalog: Catalog, releases: Sequence[str]) -> Report:
         """The plugin against releases, before anything is taken out."""
         from sglang_contracts.verify import check_plugin
+        from sglang_contracts.verify.findings.aims import FOR_FORK, FOR_NEWER, aimed_elsewhere
 
         report: Report = check_plugin(self.root, catalog, releases, **self.engine_options)
-        return report
+        claim = self.claim
+        if claim is None:
+            return report
+        if claim.fork:
+            return aimed_elsewhere(report, FOR_FORK)
+        return aimed_elsewhere(report, FOR_NEWER) if claim.is_beyond(catalog.releases) else report
 
     def symbols(self, catalog: Catalog, releases: Sequence[str]) -> list[str]:
         """What the plugin uses, as it is spelled in any of these releases."""

@@ -61,6 +61,8 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """The file they come from, as it was named; empty: there are none."""
     supported: str = ""
     """Specifier set of the SGLang releases the plugin claims to work with."""
+    fork: str = ""
+    """Which fork of SGLang the plugin is for; empty: it is for SGLang itself."""
     platform: str = ""
     """Name of the platform that the plugin registers."""
     plugins: tuple[str, ...] = ()
@@ -177,6 +179,7 @@ class _Reader:
             self.fail(f"tool.{TABLE} must be a table", f"write [tool.{TABLE}]")
         readers: dict[str, Callable[[Any, str], Any]] = {
             "supported": self._specifier,
+            "fork": self._text_value,
             "platform": self._text_value,
             "plugins": self._texts,
             "attention-backend": self._text_value,

@@ -8,6 +8,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from sglang_contracts.errors import ContractsError, nearest_releases
+from sglang_contracts.plugin.reading.claims import Claim
 
 DEFAULT_MINORS = 10
 """How many X.Y.Z (with their post releases) are checked where nothing says which."""
@@ -19,6 +20,7 @@ def select_releases(
     specifiers: Sequence[str] = (),
     supported: str | None = None,
     everything: bool = False,
+    claim: Claim | None = None,
 ) -> tuple[str, ...]:
     """The releases that are asked for, ascending.
 
@@ -29,6 +31,7 @@ def select_releases(
         supported: What the plugin's settings name, used where nothing is asked for.
         everything: Without a choice and without ``supported``, all of them instead of the newest
             ten minors.
+        claim: What the plugin itself requires, used where its settings say nothing.
 
     Raises:
         ContractsError: A release is not recorded, or a specifier is broken or matches nothing.
@@ -42,7 +45,12 @@ def select_releases(
         if everything:
             chosen.update(recorded)
         elif supported:
-            chosen.update(matching(supported, recorded), [recorded[-1]])
+            if not Claim((supported,), "").is_beyond(recorded):
+                chosen.update(matching(supported, recorded))
+            chosen.add(recorded[-1])
+        elif claim is not None and claim.specifiers:
+            chosen.update(each for each in recorded if claim.admits(each))
+            chosen.add(recorded[-1])
         else:
             chosen.update(newest_minors(recorded, DEFAULT_MINORS))
     return tuple(release for release in recorded if release in chosen)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Dotted, Import
 from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.surface.wheel import covered
+from sglang_contracts.verify.findings.aims import FOR_FORK, FOR_NEWER
 from sglang_contracts.verify.findings.finding import Location, Unresolved
 
 NOT_RECORDED = "not-recorded"
@@ -25,6 +26,8 @@ OPEN_MODULE = "open-module"
 """No recorded release has the name, and its module makes names while it runs."""
 
 REASONS = {
+    FOR_FORK: "is in no recorded release, and the plugin is for a fork of SGLang",
+    FOR_NEWER: "is in no recorded release, and the plugin is for a newer one",
     NOT_RECORDED: "is in a part of SGLang that is not recorded",
     COMPUTED_PATCH: "is patched under a name that is computed while the plugin runs",
     NEVER_A_MEMBER: "is in no recorded release, and may be set while the plugin runs",

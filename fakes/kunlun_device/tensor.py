@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from sglang_contracts.fakes.kunlun_device.events import Kind, Recorder, State, record
+from sglang_contracts.fakes.kunlun_sdk.launch import captured
 from sglang_contracts.fakes.nested import mapped, tensors
 
 DEVICE_TYPE = "kunlun"
@@ -89,8 +90,10 @@ class KunlunTensor(torch.Tensor):  # type: ignore[misc]
         record(Kind.KERNEL, name)
         bare_args, bare_kwargs = mapped(unwrap, (tuple(args), kwargs))
 
+        part = captured if State.graph is not None else contextlib.nullcontext
+
         def launch() -> Any:
-            with torch.no_grad(), opaque():
+            with torch.no_grad(), opaque(), part():
                 return kernel(*bare_args, **bare_kwargs)
 
         out = launch()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 import torch
-from sglang_contracts.fakes.kunlun_sdk.launch import kernel
+from sglang_contracts.fakes.kunlun_sdk.launch import kernel, planned
 
 MASK_ELEMENTS = 1 << 25
 """Elements of one additive mask (float32, so 128 MiB); more query rows than fit are tiled."""
@@ -196,7 +196,7 @@ def prefill_attention(
         is_causal: A query sees no later key. Prefix-cache form is causal in any case.
         is_prefix_cache: Chooses the form.
         block_table: int32 `[requests, blocks]`, prefix-cache form only.
-        context_qlen_lod_cpu: int32 `[requests + 1]`, host.
+        context_qlen_lod_cpu: int32 `[requests + 1]`, host: what is launched for.
         context_qlen_lod_xpu: The same on the device.
         context_kvlen_lod_cpu: int32 `[requests + 1]`, host; raw form defaults to the queries'.
         context_kvlen_lod_xpu: The same on the device.
@@ -219,8 +219,10 @@ def prefill_attention(
         raise ValueError("kunlun_ops.prefill_attention: context_qlen_lod_cpu/_xpu are required")
     if q.shape[0] == 0:
         return
-    q_lens, kv_lens = q_lod.diff().long(), kv_lod.diff().long()
-    rows, length = int(q_lens.max()), int(kv_lens.max())
+    q_lens = planned(q_lod.diff().long(), context_qlen_lod_cpu.diff())
+    host = context_kvlen_lod_cpu if context_kvlen_lod_xpu is not None else context_qlen_lod_cpu
+    kv_lens = planned(kv_lod.diff().long(), host.diff() if host is not None else None)
+    rows, length = max(1, int(q_lens.max())), max(1, int(kv_lens.max()))
     if is_prefix_cache:
         if block_table is None:
             raise ValueError("kunlun_ops.prefill_attention: prefix-cache form wants block_table")
@@ -281,7 +283,8 @@ def speculative_attention(
         k_cache: `[blocks, Hkv, block_size, D]`.
         v_cache: `[blocks, Hkv, block_size, Dv]`.
         context_lens_cpu: int32 `[batch_num]`, keys of each request with its own, host.
-        context_lens_xpu: The same on the device; what the kernel goes by.
+        context_lens_xpu: The same on the device; what the kernel goes by, within what it was
+            launched for.
         batch_num: Requests.
         qlen: Query tokens of each; 1 in ordinary decoding.
         max_context_len: Upper bound of `context_lens`.
@@ -312,7 +315,7 @@ def speculative_attention(
         )
     if batch_num == 0:
         return
-    kv_lens = context_lens_xpu.long()
+    kv_lens = planned(context_lens_xpu.long(), context_lens_cpu)
     length = min(max(1, int(kv_lens.max())), max_context_len)
     keys = _gather_blocks(k_cache, block_tables[:batch_num], kv_lens, length)
     values = _gather_blocks(v_cache, block_tables[:batch_num], kv_lens, length)

@@ -9,9 +9,11 @@ that stands for another device (`sglang_contracts.fakes.kunlun_device`) offers
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import torch
@@ -20,6 +22,31 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 
 HOST_SUFFIX = "_cpu"
 """An argument so named is read by the host part of the kernel and must be in host memory."""
+
+
+_captured = contextvars.ContextVar("captured", default=False)
+
+
+@contextlib.contextmanager
+def captured() -> Iterator[None]:
+    """Within it a kernel is part of a graph: what its host part had planned is frozen."""
+    token = _captured.set(True)
+    try:
+        yield
+    finally:
+        _captured.reset(token)
+
+
+def planned(lens: torch.Tensor, host: torch.Tensor | None) -> torch.Tensor:
+    """The lengths that a kernel goes by: the host part launches for no more than it knows of.
+
+    Args:
+        lens: int64 lengths on the device.
+        host: The host's lengths, of any integer type; None: there are none.
+    """
+    if host is None or _captured.get():
+        return lens
+    return torch.minimum(lens, host.to(lens.dtype))
 
 
 def check_devices(name: str, arguments: Mapping[str, object]) -> torch.device:

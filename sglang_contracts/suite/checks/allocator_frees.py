@@ -42,10 +42,18 @@ def _double(context: Context) -> None:
             book.grouping = False
             ask("free_group_end", bench.allocator.free_group_end)
             book.check_available("after slots were freed twice within one group")
+            book.give_back(first, 0, 1)
+            book.check_available("after slots freed in a group were freed again")
         freed = list(book.requests[0])
         book.release(0)
         book.give_back(freed, 0, 0)
         book.check_available("after a double free")
+        book.extend({11: 2 * page})
+        gone = list(book.requests[11])
+        ask("clear", bench.allocator.clear)
+        book.requests.clear()
+        book.give_back(gone, 0, 0)
+        book.check_available("after a late free of slots that clear() had taken back")
         whole = book.free()
         expect(
             book.extend({2: whole // 2 // page * page}) and book.extend({3: book.free()}),
@@ -74,7 +82,8 @@ def _group(context: Context) -> None:
             raise Inapplicable(f"SGLang {context.release} has no groups of frees")
         book = Book(bench)
         page = cell.page_size
-        book.extend({0: 2 * page, 1: page, 2: page, 4: page})
+        part = max(1, page // 2 - 1)  # most requests end inside a page
+        book.extend({0: page + part, 1: page, 2: part, 4: page})
         nothing = bench.tensor([], "int64")
         ask("free of no slots", bench.allocator.free, nothing)
         book.check_available("after a free of no slots")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sglang_contracts.suite.bench import Bench
+from sglang_contracts.suite.checks.graphs import device_of, started
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.kernel_targets import find_kernel, standing_in
 from sglang_contracts.suite.registry import check
@@ -97,6 +98,10 @@ def _kernels(context: Context) -> None:
     context.explore(context.page_cells(), None, body)
 
 
+_CROWD = 80
+"""Requests of a batch that is larger than a line of a log likes."""
+
+
 class _Records(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -104,6 +109,31 @@ class _Records(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.lines.append(record.getMessage())
+
+
+def _captured(context: Context, cell: Cell, records: _Records) -> None:
+    """Hold a captured decode to the kernel that the log names for an eager one, if it names one."""
+    kernels = context.subject.capabilities.kernels.get("decode", ())
+    words = [re.split(r"[.:]", kernel)[-1] for kernel in kernels]
+
+    def told_of(number: int) -> bool:
+        served = re.compile(rf"request-{number}\b")
+        return any(served.search(x) and any(w in x for w in words) for x in records.lines)
+
+    with device_of(context) as watch:
+        bench, captured = started(context, cell, watch)
+        bench.run(Turn("decode", ((0, 1),)))
+        if not told_of(0):
+            return  # the log names no kernels
+        bench.run(Turn("extend", ((2 * _CROWD, 3), (2 * _CROWD + 1, 2))))
+        captured.replay(bench.step(Turn("decode", ((2 * _CROWD, 1), (2 * _CROWD + 1, 1)))))
+        for number in (2 * _CROWD, 2 * _CROWD + 1):
+            expect(
+                told_of(number),
+                f"request {number} was decoded in a captured graph right after a prefill, and no "
+                f"line of the log names it with the decode kernel ({', '.join(words)}), as it does "
+                "for an eager decode",
+            )
 
 
 @check(
@@ -129,7 +159,8 @@ def _log(context: Context) -> None:
         logger.addHandler(records)
         logger.setLevel(logging.INFO)
         try:
-            bench = Bench(context, cell, looks=False)
+            slots = (2 * _CROWD + 16) * cell.page_size
+            bench = Bench(context, cell, looks=False, slots=slots, requests=_CROWD + 16)
             turns = [
                 Turn("extend", ((0, 5), (1, 2), (2, 3))),
                 Turn("decode", ((1, 1), (0, 1))),
@@ -137,6 +168,8 @@ def _log(context: Context) -> None:
             ]
             if "mixed" in capabilities.modes:
                 turns.append(Turn("mixed", ((1, 1), (4, 3), (3, 1))))
+            crowd = tuple((number, 1) for number in range(_CROWD, 2 * _CROWD))
+            turns.append(Turn("extend", crowd))
             for turn in turns:
                 bench.run(turn)
                 expect(
@@ -152,6 +185,8 @@ def _log(context: Context) -> None:
                         f"after {turn.mode}, {len(lines)} lines of the log name request {number}, "
                         f"and not all of them the backend {name!r}",
                     )
+            if capabilities.graph_capture and has_ids and context.since("0.5.13"):
+                _captured(context, cell, records)
         finally:
             logger.removeHandler(records)
             logger.setLevel(level)

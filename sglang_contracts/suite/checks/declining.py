@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from sglang_contracts.live.differences import symbol
 from sglang_contracts.suite.checks.platforms import without_runtime
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
-from sglang_contracts.suite.served import HOOKS
+from sglang_contracts.suite.served import BACKENDS, HOOKS
+from sglang_contracts.suite.subject import Subject
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, expect
 
 _TIMEOUT = 60.0
@@ -28,7 +30,7 @@ _STARTING = ("subprocess.Popen", "os.fork", "os.posix_spawn", "socket.connect", 
     "platform.declining-costs-nothing",
     1,
     "Where the runtime is missing, the entry points leave nothing behind: no threads, variables, "
-    "files, processes, hooks or patches, and few modules",
+    "files, processes, hooks, backends or patches, and few modules",
     clauses=("plugin-loading/plugins:load_plugins",),
     forbids_raising=True,
     why="It lies on build hosts and beside other cards: there it must be as if it were not.",
@@ -90,8 +92,9 @@ def _left_behind(context: Context) -> dict[str, list[str]]:
     with without_runtime(subject):
         for name in [name for name in sys.modules if name.partition(".")[0] in own]:
             del sys.modules[name]  # as in a process that has not seen the plugin yet
-        hooks = symbol(HOOKS)
+        hooks, backends = symbol(HOOKS), symbol(BACKENDS)
         hooks._hooks.clear()
+        offered = set(backends)
         before = set(sys.modules), dict(os.environ), set(threading.enumerate())
         faces = _faces()
         with _audited() as (written, begun):
@@ -110,11 +113,49 @@ def _left_behind(context: Context) -> dict[str, list[str]]:
             "files": written,
             "processes or connections": begun,
             "hooks": sorted(hooks._hooks),
+            "attention backends": sorted(set(backends) - offered),
             "patches of other packages": sorted(
                 name for name, value in _faces().items() if faces.get(name, value) is not value
             ),
-            "modules": modules if len(modules) > MODULES else [],
+            "modules": modules if len(modules) > MODULES else _fresh_modules(subject, own),
         }
+
+
+_ENTRY = """
+import importlib, sys
+blocked, own, target = sys.argv[1].split(","), sys.argv[2].split(","), sys.argv[3]
+for name in blocked:
+    sys.modules[name] = None
+before = set(sys.modules)
+module, _, function = target.partition(":")
+try:
+    getattr(importlib.import_module(module), function)()
+except ImportError:
+    sys.exit()  # it wants SGLang, which is there on a host that lists platforms
+known = set(own) | set(sys.stdlib_module_names)
+print(*sorted(n for n in set(sys.modules) - before if n.partition(".")[0] not in known))
+"""
+
+
+def _fresh_modules(subject: Subject, own: set[str]) -> list[str]:
+    """Modules that the platform's entry point imports in a process that has imported nothing."""
+    target = str(getattr(subject.activate, "__qualname__", "")).partition(" = ")[2]
+    if ":" not in target:
+        return []
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    found = subject.capabilities
+    for name in found.runtime_environment:
+        environment.pop(name, None)
+    done = subprocess.run(  # noqa: S603 - this Python, the plugin's own entry point
+        [sys.executable, "-c", _ENTRY, ",".join(found.runtime_modules), ",".join(own), target],
+        capture_output=True,
+        text=True,
+        timeout=_TIMEOUT,
+        env=environment,
+        check=False,
+    )
+    modules = done.stdout.split()
+    return modules if len(modules) > MODULES else []
 
 
 def _faces() -> dict[str, Any]:

@@ -43,6 +43,7 @@ class Captured:
         more: Sequence[Mapping[str, Any]] = ({},) * LAYERS,
     ) -> None:
         self.bench, self.size, self.watch, self.more = bench, size, watch, more
+        self.host = True  # whether the host knows the lengths, too
         self.legacy = not bench.context.since("0.5.13")
         backend = bench.backend
         ask("get_cuda_graph_seq_len_fill_value", backend.get_cuda_graph_seq_len_fill_value)
@@ -74,7 +75,7 @@ class Captured:
         self.graph = watch.graph() if watch is not None else None
 
     def _host(self, lens: list[int]) -> None:
-        self.batch.seq_lens_cpu = self.bench.typed("seq_lens_cpu", lens)
+        self.batch.seq_lens_cpu = self.bench.typed("seq_lens_cpu", lens) if self.host else None
         self.batch.seq_lens_sum = sum(lens)
 
     def metadata(self, capture: bool) -> None:
@@ -137,9 +138,10 @@ class Captured:
         return outs
 
     def capture(self) -> None:
-        """Capture the layers once, on padding."""
+        """Run the layers on padding, as core does to warm up, then capture them."""
         self.metadata(capture=True)
         self.bench.spying = False
+        self._inside()
         with self.graph.capture() if self.graph is not None else contextlib.nullcontext():
             self.outs = self._inside()
         self.bench.forget()  # a capture writes the padding page
@@ -162,6 +164,8 @@ class Captured:
                 for static, real in zip(self.inputs[layer], bench.inputs(step, layer), strict=True):
                     static[:count].copy_(real.to(bench.device))
         self._host([*lens, *[self.fill] * (self.size - count)])
+        if hasattr(self.batch, "rids"):
+            self.batch.rids = [f"request-{request.number}" for request in step.requests]
 
     def replay(self, step: Step) -> list[Pass]:
         """Replay with a real batch."""

@@ -235,7 +235,8 @@ def _quantised(context: Context) -> None:
         raise Inapplicable("the platform brings no quantisation 'w8a8_int8'")
     base = symbol("sglang.srt.layers.linear:LinearBase")
     generator = torch.Generator().manual_seed(6)
-    for rows, width, out, dtype in ((3, 32, 12, torch.float32), (5, 64, 8, torch.bfloat16)):
+    sizes = ((3, 32, 12, torch.float32), (5, 64, 8, torch.bfloat16), (517, 16, 8, torch.float32))
+    for rows, width, out, dtype in sizes:
         layer = type("Layer", (base,), {"__init__": torch.nn.Module.__init__})()
         weight = torch.randint(-127, 128, (out, width), generator=generator).to(torch.int8)
         scale = torch.rand(out, 1, generator=generator) * 0.02 + 0.001

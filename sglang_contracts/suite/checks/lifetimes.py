@@ -54,6 +54,8 @@ def _tensors(context: Context) -> None:
             first = call("alloc_extend", **builder.extension(bench.device, none, lens, [-1, -1]))
             last = [int(first[page]), int(first[-1])]
             call("alloc_decode", **builder.step(bench.device, [n + 1 for n in lens], last))
+            for lens in ([2, 1], [page, page]):  # no larger than the one before: it would fit there
+                call("alloc_extend", **builder.extension(bench.device, none, lens, [-1, -1]))
         for pages in (2, 1, 3):
             call("alloc", need_size=pages * page)
         for _, slots, _ in out[-2:]:
@@ -156,8 +158,11 @@ def _two(context: Context) -> None:
         bench = Bench(context, cell, looks=False)
         make: Any = context.subject.make_backend  # the bench has called it already
         backends = [bench.backend, ask("making a second attention backend", make, bench.runner)]
+        prefixed = context.subject.capabilities.prefix_cache
+        more = (Turn("extend", ((0, 3), (1, 2))), Turn("extend", ((2, 3), (3, 2))))
         for turns in (
             (Turn("extend", ((0, 5), (1, 2))), Turn("extend", ((2, 9), (3, 4), (4, 1)))),
+            *([more] if prefixed else []),  # on cached tokens, of one shape
             (Turn("decode", ((0, 1), (1, 1))), Turn("decode", ((4, 1), (2, 1), (3, 1)))),
             (Turn("decode", ((0, 1), (1, 1))), Turn("decode", ((3, 1), (2, 1)))),
         ):

@@ -47,7 +47,9 @@ def without_runtime(subject: Subject) -> Iterator[None]:
     for name in [*sys.modules, *roots]:
         if name in roots or name.startswith(tuple(f"{root}." for root in roots)):
             modules[name] = sys.modules.get(name, missing)
-    variables = {name: os.environ.pop(name, None) for name in found.runtime_environment}
+    environment = dict(os.environ)
+    for name in found.runtime_environment:
+        os.environ.pop(name, None)
     for name in modules:
         sys.modules[name] = None  # type: ignore[assignment]  # Python's own way to say "not there"
     try:
@@ -58,9 +60,8 @@ def without_runtime(subject: Subject) -> Iterator[None]:
                 sys.modules.pop(name, None)
             else:
                 sys.modules[name] = module
-        for name, value in variables.items():
-            if value is not None:
-                os.environ[name] = value
+        os.environ.clear()  # what the plugin leaves there must not hide it from the next check
+        os.environ.update(environment)
 
 
 @check(

@@ -21,6 +21,7 @@ from sglang_contracts.suite.served import (
 from sglang_contracts.suite.subject import resolve
 from sglang_contracts.suite.violation import Inapplicable, ask, expect
 
+_CHOICES = "sglang.srt.server_args:ATTENTION_BACKEND_CHOICES"
 _BASE = "sglang.srt.layers.attention.base_attn_backend:AttentionBackend"
 
 
@@ -55,9 +56,20 @@ def _twice(context: Context) -> None:
     with entered(context.subject) as there:
         once = {target: len(hooks) for target, hooks in there.hooks.items()}
         names = set(there.backends)
-    with entered(context.subject, times=2) as there:
-        twice = {target: len(hooks) for target, hooks in there.hooks.items()}
-        added = sorted(set(there.backends) - names)
+    choices = symbol(_CHOICES)
+    kept = list(choices)
+    try:
+        with entered(context.subject, times=2) as there:
+            twice = {target: len(hooks) for target, hooks in there.hooks.items()}
+            added = sorted(set(there.backends) - names)
+        repeated = sorted({name for name in choices if list(choices).count(name) > 1})
+    finally:
+        choices[:] = kept
+    expect(
+        not repeated,
+        "after the entry points ran twice, --attention-backend offers some names more than once: "
+        f"{', '.join(map(str, repeated))}",
+    )
     doubled = sorted(target for target, count in twice.items() if count > once.get(target, 0))
     expect(
         not doubled,

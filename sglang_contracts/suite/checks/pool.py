@@ -69,12 +69,13 @@ def _slots(bench: Bench, count: int, seed: int) -> list[int]:
     return slots[:count]
 
 
-def _each(context: Context, body: Any) -> None:
+def each(context: Context, body: Any) -> None:
     """Run ``body(cell)`` for each cell of keys and values by heads."""
     context.explore(context.cells(latent=False), None, body)
 
 
-def _equal(bench: Bench, layer: int, slots: list[int], keys: Any, values: Any, what: str) -> None:
+def equal(bench: Bench, layer: int, slots: list[int], keys: Any, values: Any, what: str) -> None:
+    """Hold slots of a layer, read by raw index, to what must stand in them."""
     raw = bench.raw(layer)
     for part, buffer, rows in zip(("keys", "values"), raw, (keys, values), strict=True):
         wanted = rows.to("cpu").to(buffer.dtype)
@@ -83,11 +84,11 @@ def _equal(bench: Bench, layer: int, slots: list[int], keys: Any, values: Any, w
             found.shape == wanted.shape,
             f"{what}: the {part} in the pool are {describe(found)}, not {describe(wanted)}",
         )
-        wrong = int((found != wanted).flatten(1).any(1).sum())
+        wrong = [int(i) for i in (found != wanted).flatten(1).any(1).nonzero().flatten()]
         expect(
             not wrong,
-            f"{what}: the {part} of {wrong} of {len(slots)} slots are not what they must be "
-            f"(layer {layer}, {bench.cell.label})",
+            f"{what}: the {part} of {len(wrong)} of {len(slots)} slots are not what they must be; "
+            f"first: slot {slots[min(wrong, default=0)]} (layer {layer}, {bench.cell.label})",
         )
 
 
@@ -136,7 +137,7 @@ def _layout(context: Context) -> None:
                     f"the {part} buffer is on {buffer.device}, asked for was {bench.device}",
                 )
 
-    _each(context, body)
+    each(context, body)
 
 
 @check(
@@ -165,7 +166,7 @@ def _location(context: Context) -> None:
                 keys,
                 values,
             )
-            _equal(bench, 1, slots, keys, values, "after set_kv_buffer")
+            equal(bench, 1, slots, keys, values, "after set_kv_buffer")
             before = bench.raw(1)
             none = form(bench.tensor([], "int64"))
             ask(
@@ -176,9 +177,9 @@ def _location(context: Context) -> None:
                 keys[:0],
                 values[:0],
             )
-            _equal(bench, 1, slots, before[0][slots], before[1][slots], "after writing no token")
+            equal(bench, 1, slots, before[0][slots], before[1][slots], "after writing no token")
 
-    _each(context, body)
+    each(context, body)
 
 
 def _overrides(context: Context) -> bool:
@@ -215,11 +216,11 @@ def _override(context: Context) -> None:
                 values,
                 layer_id_override=other,
             )
-            _equal(bench, other, slots, keys, values, f"written with layer_id_override={other}")
+            equal(bench, other, slots, keys, values, f"written with layer_id_override={other}")
             kept = before[0][slots], before[1][slots]
-            _equal(bench, own, slots, *kept, f"the layer's own, with layer_id_override={other}")
+            equal(bench, own, slots, *kept, f"the layer's own, with layer_id_override={other}")
 
-    _each(context, body)
+    each(context, body)
 
 
 @check(
@@ -257,7 +258,7 @@ def _getters(context: Context) -> None:
                     f"{describe(wanted)}",
                 )
 
-    _each(context, body)
+    each(context, body)
 
 
 @check(
@@ -283,7 +284,7 @@ def _size(context: Context) -> None:
             f"get_kv_size_bytes gives {found}, the buffers have {wanted} bytes ({cell.label})",
         )
 
-    _each(context, body)
+    each(context, body)
 
 
 @check(
@@ -307,7 +308,7 @@ def _cast(context: Context) -> None:
         loc = bench.tensor(slots, "int64")
         ask("set_kv_buffer", bench.pool.set_kv_buffer, bench.layers[0], loc, keys, values)
         dtype = bench.geometry.torch_dtype
-        _equal(bench, 0, slots, keys.to(dtype), values.to(dtype), f"written as {other}")
+        equal(bench, 0, slots, keys.to(dtype), values.to(dtype), f"written as {other}")
         for k_scale, v_scale in ((2.0, 0.5), (2.0, None), (None, 0.5)):  # dividing is exact
             try:
                 ask(
@@ -325,9 +326,14 @@ def _cast(context: Context) -> None:
                 return
             what = f"written as {other} with k_scale {k_scale} and v_scale {v_scale}"
             scaled = (keys / (k_scale or 1)).to(dtype), (values / (v_scale or 1)).to(dtype)
-            _equal(bench, 1, slots, *scaled, what)
+            equal(bench, 1, slots, *scaled, what)
+        same = keys.to(dtype), values.to(dtype)
+        given = (part.clone() for part in same)
+        write = bench.pool.set_kv_buffer
+        ask("set_kv_buffer with scales", write, bench.layers[1], loc, *given, 2.0, 0.5)
+        equal(bench, 1, slots, *same, "written in the pool's own dtype, where no scale counts")
 
-    _each(context, body)
+    each(context, body)
 
 
 @check(
@@ -358,7 +364,7 @@ def _pipeline(context: Context) -> None:
             layer = context.builder.layer(bench.geometry, start + index)
             loc = bench.tensor(slots, "int64")
             ask("set_kv_buffer", pool.set_kv_buffer, layer, loc, keys, values)
-            _equal(bench, index, slots, keys, values, f"layer {start + index}, buffer {index}")
+            equal(bench, index, slots, keys, values, f"layer {start + index}, buffer {index}")
             for name, part in (("get_key_buffer", 0), ("get_value_buffer", 1)):
                 found = ask(name, getattr(pool, name), start + index)
                 expect(
@@ -378,9 +384,9 @@ def _pipeline(context: Context) -> None:
             values,
             layer_id_override=start,
         )
-        _equal(bench, 0, slots, keys, values, f"written with layer_id_override={start}, buffer 0")
+        equal(bench, 0, slots, keys, values, f"written with layer_id_override={start}, buffer 0")
 
-    _each(context, body)
+    each(context, body)
 
 
 def _moved(
@@ -427,58 +433,4 @@ def _moves(context: Context) -> None:
             for layer in range(LAYERS):
                 _moved(bench, before[layer], source, target, layer)
 
-    _each(context, body)
-
-
-def _handed_on(context: Context) -> dict[str, Any]:
-    """The keywords beside the slots with which this release's core offloads a request."""
-    clause = context.clause("kv-allocator-paged/get_cpu_copy")
-    known = variant(clause.parameters, context.release) if clause is not None else None
-    values = {"mamba_indices": None, "req_pool_index": 1}
-    return {name: value for name, value in values.items() if f"{name}=" in (known or ())}
-
-
-@check(
-    "kv-pool.offload-restores",
-    3,
-    "What get_cpu_copy has taken, load_cpu_copy puts into other slots, bit for bit",
-    clauses=(
-        "kv-pool-mha/get_cpu_copy",
-        "kv-pool-mha/load_cpu_copy",
-        "kv-allocator-paged/get_cpu_copy",
-    ),
-    forbids_raising=True,
-    why="A retracted request goes on from its offloaded cache.",
-)
-def _offload(context: Context) -> None:
-    def body(cell: Cell) -> None:
-        bench = Bench(context, cell)
-        if context.subject.kv_pool is None:
-            raise Inapplicable("the plugin uses SGLang's own pool")
-        if context.clause("kv-pool-mha/get_cpu_copy") is None:
-            raise Inapplicable(f"SGLang {context.release} does not offload slots")
-        page = cell.page_size
-        pages = [[*range(n * page, (n + 1) * page)] for n in range(1, 6)]
-        slots = [*pages[2], *pages[0]]  # a request's pages come in no order
-        target = [*pages[4], *pages[1]]
-        before = [bench.raw(layer) for layer in range(LAYERS)]
-        # As core does: through the allocator, which hands on, with a row of the request table.
-        allocator = bench.allocator
-        row, later = bench.tensor(slots, "int32"), bench.tensor(target, "int32")
-        kept = ask("get_cpu_copy", allocator.get_cpu_copy, row, **_handed_on(context))
-        bench.fill(99)
-        ask("load_cpu_copy", allocator.load_cpu_copy, kept, later, **_handed_on(context))
-        for layer in range(LAYERS):
-            keys, values = before[layer]
-            _equal(bench, layer, target, keys[slots], values[slots], "after offloading and loading")
-        everything = list(range(page, bench.geometry.size + page))
-        before = [bench.raw(layer) for layer in range(LAYERS)]
-        row = bench.tensor(everything, "int32")
-        kept = ask("get_cpu_copy", allocator.get_cpu_copy, row, **_handed_on(context))
-        bench.fill(98)
-        ask("load_cpu_copy", allocator.load_cpu_copy, kept, row, **_handed_on(context))
-        for layer in range(LAYERS):
-            keys, values = (part[everything] for part in before[layer])
-            _equal(bench, layer, everything, keys, values, "after offloading the whole pool")
-
-    _each(context, body)
+    each(context, body)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import Any
 
 from sglang_contracts.live.differences import symbol
 from sglang_contracts.suite import judge
@@ -81,6 +83,10 @@ def _padding(context: Context) -> None:
     context.explore(context.page_cells(), None, body)
 
 
+_EXTRA = 40
+"""Rows, or tokens, of padding: more than the pools of such a bench have rows and slots left."""
+
+
 def _padded(bench: Bench, step: Step, extra: int) -> None:
     """Pad a batch as core does where data-parallel ranks run in step.
 
@@ -124,8 +130,8 @@ def _dp(context: Context) -> None:
     base = symbol("sglang.srt.layers.attention.base_attn_backend:AttentionBackend")
 
     def body(cell: Cell) -> None:
-        bench = Bench(context, cell, looks=False)
         modes = modes_of(context, "extend", "decode")
+        bench = Bench(context, cell, looks=False, requests=8, slots=28)
         name = "get_cuda_graph_seq_len_fill_value"
         if getattr(type(bench.backend), name, None) is getattr(base, name, None):
             raise Inapplicable(
@@ -134,22 +140,24 @@ def _dp(context: Context) -> None:
             )
         for turn in (turn for turn in _passes(context, cell) if turn.mode in modes):
             step = bench.step(turn)
-            _padded(bench, step, 3)
+            extra = _EXTRA if step.mode == "decode" or cell.page_size == 1 else 3
+            _padded(bench, step, extra)
             bench.prepare(step)
             for layer in range(LAYERS):
                 parts = bench.inputs(step, layer)
-                rest = [part.new_full((3, part.shape[1]), float("nan")) for part in parts]
+                rest = [part.new_full((extra, part.shape[1]), float("nan")) for part in parts]
                 given = [torch.cat(each) for each in zip(parts, rest, strict=True)]
                 with bench.serving(step):
                     out = ask(
-                        f"{turn.mode} of {len(step.loc)} tokens and 3 of padding, layer {layer}",
+                        f"{turn.mode} of {len(step.loc)} tokens and {extra} of padding, layer "
+                        f"{layer}",
                         bench.layers[layer],
                         *(part.to(bench.device) for part in given),
                         step.batch,
                     )
                 expect(
-                    len(out) >= len(step.loc),
-                    f"of {len(step.loc)} tokens and 3 of padding, {len(out)} come back "
+                    len(out) == len(given[0]),
+                    f"of {len(step.loc)} tokens and {extra} of padding, {len(out)} come back "
                     f"({turn.mode}, layer {layer}, {cell.label})",
                 )
                 done = Pass(step, layer, *parts, out[: len(step.loc)], given[0], [], [], [], [])
@@ -199,7 +207,12 @@ def _idle_replay(context: Context) -> None:
     def body(cell: Cell) -> None:
         with device_of(context) as watch:
             bench, captured = started(context, cell, watch)
-            for rows in (((0, 1), (2, 1)), ((2, 1), (1, 1), (0, 1))):
+            outside = _idle_ways(context, bench)
+            for number, rows in enumerate(
+                (((0, 1), (2, 1)), ((2, 1), (1, 1), (0, 1)), ((1, 1),), ((0, 1), (1, 1)))
+            ):
+                if outside:
+                    outside[number % len(outside)](bench.step(Turn("idle")).batch)
                 before = [bench.raw(layer) for layer in range(LAYERS)]
                 captured.replay(bench.step(Turn("decode")))
                 for layer in range(LAYERS):
@@ -217,6 +230,20 @@ def _idle_replay(context: Context) -> None:
     context.explore(context.page_cells(), None, body)
 
 
+def _idle_ways(context: Context, bench: Bench) -> list[Callable[[Any], None]]:
+    """How an idle batch reaches a backend with graphs: eagerly, and through the graph runner."""
+    if "idle" not in context.subject.capabilities.modes:
+        return []
+    backend = bench.backend
+    ways: list[Callable[[Any], None]] = [
+        lambda batch: ask("metadata of an idle batch", backend.init_forward_metadata, batch)
+    ]
+    if context.since("0.5.13"):
+        doing, method = "init_forward_metadata_out_graph of an idle batch", backend
+        ways.append(lambda batch: ask(doing, method.init_forward_metadata_out_graph, batch))
+    return ways
+
+
 _HOST = ("seq_lens_cpu", "extend_seq_lens_cpu", "extend_prefix_lens_cpu")
 
 
@@ -230,6 +257,14 @@ _HOST = ("seq_lens_cpu", "extend_seq_lens_cpu", "extend_prefix_lens_cpu")
     why="Overlap scheduling and speculation make batches whose lengths the host does not know.",
 )
 def _host(context: Context) -> None:
+    def captured(cell: Cell) -> None:
+        with device_of(context) as watch:
+            bench, graph = started(context, cell, watch)
+            graph.host = False
+            for rows in (((0, 1), (2, 1)), ((2, 1), (1, 1), (0, 1))):
+                for done in graph.replay(bench.step(Turn("decode", rows))):
+                    bench.compare(done, "replayed without seq_lens_cpu, the result")
+
     wanted = [clause for name in _HOST if (clause := context.clause(f"forward-batch/{name}"))]
     names = [clause.name for clause in wanted if clause.optional]
     if not names:
@@ -247,6 +282,8 @@ def _host(context: Context) -> None:
                 for layer in range(LAYERS):
                     done = bench.attend(step, layer)
                     bench.compare(done, f"without {' and '.join(missing)}, the result")
+        if context.subject.capabilities.graph_capture and "seq_lens_cpu" in names:
+            captured(cell)
 
     context.explore(context.page_cells(), None, body)
 

@@ -78,12 +78,13 @@ def _linear(context: Context) -> None:
     generator = torch.Generator().manual_seed(4)
     cases = [(1, 16, 8, False), (5, 32, 12, True), (7, 64, 3, True), (3, 1040, 20, True)]
     cases.append((0, 16, 8, True))  # a rank that has no tokens
+    cases.append((517, 16, 8, True))  # beyond two tiles of 256 rows, and no multiple
     dtypes = (torch.float32, torch.bfloat16)
     for (rows, width, out, with_bias), dtype in itertools.product(cases, dtypes):
         # Whole numbers whose largest is 127 in every row: quantising them is exact.
         x = torch.randint(-126, 127, (rows, width), generator=generator).float()
         x[:, 0] = 127
-        x *= (2.0 ** torch.arange(rows))[:, None] / 64
+        x *= (2.0 ** (torch.arange(rows) % 8))[:, None] / 64
         if rows > 2:
             x[1] = 0  # a padding row: nothing may be divided by its largest value
         whole = torch.cat([x, x + 1], 1).to(dtype)  # rows of a wider tensor: not adjacent
@@ -116,5 +117,13 @@ def _linear(context: Context) -> None:
         expect(
             worst <= (1e-4 if dtype is torch.float32 else 1e-2),
             f"the product differs by {worst:.2g} of the row's largest value from x times the "
-            f"dequantised weight; worst in output channel {int(error.argmax()) % out} of {out}",
+            f"dequantised weight; worst in row {int(error.argmax()) // out} of {rows}, output "
+            f"channel {int(error.argmax()) % out} of {out}",
+        )
+        if rows % 2 == 0:
+            continue
+        deep = ask("linear of three dims", subject.linear, x[None], weight, prepared, bias)
+        expect(
+            tuple(deep.shape) == (1, rows, out),
+            f"linear of [1, {rows}, {width}] gives {describe(deep)}, not [1, {rows}, {out}]",
         )

@@ -14,7 +14,9 @@ def activate() -> "str | None":
 
 
 def register() -> None:
-    """Register the attention backend."""
+    """Register the attention backend, on a host with the driver."""
+    if not _driver():
+        return
     from sglang.srt.layers.attention.attention_registry import register_attention_backend
 
     @register_attention_backend("acme")

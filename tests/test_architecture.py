@@ -16,6 +16,7 @@ ALLOWED = {
     "contract": {"surface"},
     "plugin": {"contract", "surface"},
     "verify": {"surface", "contract", "plugin"},
+    "planning": {"contract"},
     "report": {"verify"},
     "live": {"contract", "surface", "fakes"},
     "suite": {"live", "contract", "surface", "plugin", "verify", "fakes"},
@@ -24,7 +25,7 @@ ALLOWED = {
 }
 ANYONE = {"errors", "files", "paths", "subprocesses", "disk_cache", "code_digest", "inert"}
 HEAVY = {"torch", "numpy", "sglang", "pytest", "hypothesis", "transformers"}
-STATIC = ("surface", "contract", "plugin", "verify", "report", "cli")
+STATIC = ("surface", "contract", "plugin", "verify", "planning", "report", "cli")
 
 
 def imported(path: Path) -> set[str]:

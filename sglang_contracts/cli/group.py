@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("verify", "Hold every contract against every recorded release."),
     "diff": ("diff", "What changed between two releases, for the contracts or a plugin."),
     "certify": ("certify", "Run the conformance suite on an installed plugin."),
+    "plan": ("plan", "What weights and KV pool take of a card, and how many tokens that is."),
     "serve-check": (
         "serve_check",
         "Check a real server: answers, concurrency, latency, long context, soak, service.",

@@ -14,7 +14,9 @@ from sglang_contracts.report.words import evidence, fix, no_range, since, what
 from sglang_contracts.verify.findings.finding import Report, Severity, Verdict
 
 _MARKS = {Verdict.BROKEN: "❌", Verdict.UNKNOWN: "❔", Verdict.COMPATIBLE: "✅"}
-_OWN_PAGE = frozenset({"bump", "can-upgrade", "diff", "explain", "record", "releases", "uses"})
+_OWN_PAGE = frozenset(
+    {"bump", "can-upgrade", "diff", "explain", "plan", "record", "releases", "uses"}
+)
 """Commands whose page renders its own Markdown; the others are made of findings."""
 
 

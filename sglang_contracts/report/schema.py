@@ -136,6 +136,50 @@ FACTS: dict[str, dict[str, Any]] = {
         "hidden": _HIDDEN,
     },
     "launch-check": {},
+    "plan": {
+        "model": _TEXT,
+        "card": _NUMBER,
+        "reserved": _NUMBER,
+        "cards": _NUMBER,
+        "context": _NUMBER,
+        "weights_source": {"enum": ["headers", "shape"]},
+        "plan": _record(
+            {
+                "release": _TEXT,
+                "attention": {"enum": ["mha", "gqa", "mla", "swa"]},
+                "dtype": _TEXT,
+                "fraction": {"type": "number"},
+                "own_fraction": {"type": "number"},
+                "least_fraction": {"type": "number"},
+                **dict.fromkeys(
+                    (
+                        "weights",
+                        "weights_on_card",
+                        "kv_bytes_a_token",
+                        "static",
+                        "rest",
+                        "own_rest",
+                        "tokens",
+                        "window_tokens",
+                        "largest_context",
+                        "requests",
+                    ),
+                    _NUMBER,
+                ),
+                "pool": {"type": "integer"},
+            }
+        ),
+        "concerns": {
+            "type": "array",
+            "items": _record(
+                {
+                    "id": _TEXT,
+                    "severity": {"enum": ["error", "warning", "note"]},
+                    "numbers": {"type": "object", "additionalProperties": {"type": "number"}},
+                }
+            ),
+        },
+    },
     "verify": {
         "clauses": _NUMBER,
         "checked": _NUMBER,

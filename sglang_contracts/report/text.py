@@ -41,6 +41,7 @@ _OWN_PAGE = frozenset(
         "diff",
         "explain",
         "matrix",
+        "plan",
         "record",
         "releases",
         "upgrade",

@@ -16,7 +16,7 @@ class Check(NamedTuple):
     """One thing to look at in each release."""
 
     kind: str
-    """``use``, ``override``, ``class``, ``clause``."""
+    """``use``, ``override``, ``class``, ``clause``, ``setter``."""
     file: int
     number: int
     name: str = ""

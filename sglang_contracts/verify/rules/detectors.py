@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from sglang_contracts.contract.model import Clause
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
-from sglang_contracts.verify.rules import hook_missing, override_signature
+from sglang_contracts.verify.rules import attribute_unset, hook_missing, override_signature
 from sglang_contracts.verify.rules.check import Check
 from sglang_contracts.verify.rules.clause_behaviour import Behaviours
 from sglang_contracts.verify.rules.clause_candidates import Candidate, candidates
@@ -91,6 +91,7 @@ class Detectors:
                 for name, number in record.methods.items():
                     if name not in _MAGIC:
                         found.append(Check("override", index, number, f"{qual}.{name}"))
+            found += attribute_unset.checks(self.state, index, file)
         for number, each in enumerate(self.candidates):
             found.append(Check("clause", each.file, number, each.name))
         return found
@@ -106,6 +107,8 @@ class Detectors:
             )
         if check.kind == "clause":
             return self.behaviours.outcome(self.candidates[check.number])
+        if check.kind == attribute_unset.KIND:
+            return attribute_unset.detect_unset(self.state, check)
         return hook_missing.detect_missing_hooks(self.state, check.file, check.name)
 
     def guard_of(self, candidate: Candidate) -> int:
@@ -121,11 +124,11 @@ class Detectors:
         """An outcome, and how to find out whether its code runs."""
         outcome = self.outcome(check)
         file = self.state.files[check.file]
-        if check.kind == "use":
+        if check.kind == "use" or (check.kind == attribute_unset.KIND and not check.name):
             guard = file.uses[check.number].guard
         elif check.kind == "clause":
             guard = self.guard_of(self.candidates[check.number])
-        elif check.kind == "override":
+        elif check.kind == "override" or (check.kind == attribute_unset.KIND and check.name):
             guard = file.functions[check.number].guard
         else:
             guard = file.classes[check.name].guard

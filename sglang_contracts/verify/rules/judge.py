@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.verify.findings.finding import Finding, Silenced, Unresolved
 from sglang_contracts.verify.rules import (
+    attribute_unset,
     hook_missing,
     member_gone,
     never_recorded,
@@ -53,6 +54,9 @@ def broken_at(judging: Judging, index: int) -> tuple[list[Finding], list[Unresol
         entry = judging.timeline.entry(number, index)
         if check.kind == "class":
             found += hook_missing.judge_missing_hooks(judging, number, check, entry, index)
+            continue
+        if check.kind == attribute_unset.KIND:
+            found += attribute_unset.judge_unset(judging, number, check, entry, index)
             continue
         good = judging.timeline.good(number, index)
         if good is None and check.kind == "clause":

@@ -23,6 +23,7 @@ ORDER = (
     "override_signature",
     "override_orphaned",
     "hook_missing",
+    "attribute_unset",
     "launch_word_gone",
     "switch_default_flipped",
     "registry_key",

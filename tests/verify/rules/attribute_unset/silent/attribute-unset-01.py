@@ -1,0 +1,7 @@
+from sglang.srt.unset import Keeper
+
+
+class OwnKeeper(Keeper):
+    def reset(self):
+        super().reset()
+        self.held = [0]

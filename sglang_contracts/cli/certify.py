@@ -58,13 +58,7 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float | None)
 @click.option(
     "--level", type=click.IntRange(0, 5), default=4, show_default=True, help="Highest level to run."
 )
-@click.option(
-    "--profile",
-    type=click.Choice(["quick", "full"]),
-    default="full",
-    show_default=True,
-    help="How much is tried.",
-)
+@options.profile_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of drawn examples.")
 @click.option(
     "--out",
@@ -72,12 +66,7 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float | None)
     metavar="DIR",
     help="Write certificate.json, junit.xml and certificate.html there.",
 )
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="The plugin's pyproject.toml or sglang-contracts.toml.  [default: its own]",
-)
+@options.settings_option
 @click.option(
     "--sign",
     "key",
@@ -122,7 +111,7 @@ def _a_number(_: click.Context, parameter: click.Parameter, value: float | None)
     metavar="GB",
     help="End a process of a run that takes more together.  [default: three quarters of the free]",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters.")
+@options.quiet_option
 def command(
     plugin: str | None,
     sglang: str,

@@ -23,6 +23,24 @@ SHORT_FORMATS = ("text", "json", "markdown")
 # pay for it. A test compares them.
 
 
+quiet_option = click.option(
+    "--quiet", "-q", is_flag=True, help="No progress, and only what matters."
+)
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(["quick", "full"]),
+    default="full",
+    show_default=True,
+    help="How much is tried.",
+)
+settings_option = click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The plugin's pyproject.toml or sglang-contracts.toml.  [default: its own]",
+)
+
+
 @dataclass(frozen=True)
 class Output:
     """Where a report goes and how."""
@@ -96,7 +114,7 @@ def output_options(
                 help="Colour text; auto: on a terminal, unless NO_COLOR is set.",
             ),
             click.option("--verbose", "-v", is_flag=True, help="Show notes as well."),
-            click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters."),
+            quiet_option,
         )
         return _apply(wrapper, options)
 

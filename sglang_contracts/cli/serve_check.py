@@ -80,13 +80,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in new ver
 )
 @click.option("--pid", type=int, metavar="PID", help="A process of that server: its memory.")
 @click.option("--model", metavar="PATH", help="What is served.  [default: a tiny model]")
-@click.option(
-    "--profile",
-    type=click.Choice(["quick", "full"]),
-    default="full",
-    show_default=True,
-    help="How much is tried.",
-)
+@options.profile_option
 @click.option("--only", multiple=True, metavar="ID", help="A check or a family; may be repeated.")
 @click.option("--soak", type=Duration(), metavar="TIME", help="How long the soak is, such as 4h.")
 @click.option("--context", type=click.IntRange(min=1024), metavar="N", help="The long prompt.")
@@ -122,19 +116,14 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in new ver
     show_default=True,
     help="How many times the baseline is still fine.",
 )
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="The plugin's pyproject.toml or sglang-contracts.toml.  [default: its own]",
-)
+@options.settings_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Write serving.json and serving.html (with plots) there.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress, and only what matters.")
+@options.quiet_option
 def command(
     plugin: str | None,
     flags: tuple[str, ...],

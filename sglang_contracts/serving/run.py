@@ -78,12 +78,13 @@ def _run(session: Session, check: Check) -> tuple[Result, bool]:
     except ServingError as error:
         gone = isinstance(error, ServerGoneError) and not session.alive()
         said = f"the server ended while it was asked: {error}" if gone else str(error)
-        if gone and session.server is not None:
-            said += f"\nits log ends with\n{session.server.tail()}"
+        if gone:
+            said += session.last_words()
         base = msgspec.structs.replace(base, outcome="fail", message=_why(said, check), crash=True)
     if base.outcome != "skip" and not gone and not session.alive():
         gone = True  # what it answered last may have been its last
         said = f"{base.message}\nafter it, the server is not healthy any more".strip()
+        said += session.last_words()
         base = msgspec.structs.replace(base, outcome="fail", message=said, crash=True)
     seconds = round(time.perf_counter() - begin, 3)
     return msgspec.structs.replace(base, seconds=seconds, omitted=tuple(session.omitted)), gone

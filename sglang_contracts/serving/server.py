@@ -131,6 +131,16 @@ class Server:
         """Bytes of memory of its own that all its processes hold (Linux)."""
         return sum(map(_anonymous, _group(self.process.pid)))
 
+    def ticks(self) -> int:
+        """Processor time that all its processes have taken, in the kernel's ticks (Linux)."""
+        return sum(map(_ticks, _group(self.process.pid)))
+
+    def how_it_ended(self) -> str:
+        """What is known of its end, with the end of its log; it runs: where it stands."""
+        code = self.process.poll()
+        said = "its process runs" if code is None else f"its process ended ({code})"
+        return f"{said}; its log ends with\n{self.tail(30)}"
+
     def end(self) -> None:
         """End it with all its processes."""
         # Not asked first: SGLang would wait seconds for diagnostics of its own end.
@@ -156,6 +166,22 @@ def _anonymous(pid: int) -> int:
         for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) << 10
+    return 0
+
+
+def _ticks(pid: int) -> int:
+    """Processor time of a process; 0 for one that is gone."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = text.rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    return 0
+
+
+def ticks_of(pid: int) -> int:
+    """As :meth:`Server.ticks`, for the group that a process belongs to."""
+    with contextlib.suppress(OSError):
+        return sum(map(_ticks, _group(os.getpgid(pid))))
     return 0
 
 

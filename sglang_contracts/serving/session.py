@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,14 +13,30 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sglang_contracts.serving import metrics
-from sglang_contracts.serving.client import Answer, Client, Prompt, ServerRefusedError, ServingError
+from sglang_contracts.serving.client import (
+    Answer,
+    Client,
+    Prompt,
+    ServerRefusedError,
+    ServerSilentError,
+    ServingError,
+)
 from sglang_contracts.serving.plot import Plot
 from sglang_contracts.serving.run_file import RunFile
-from sglang_contracts.serving.server import Server, memory_of
+from sglang_contracts.serving.server import Server, memory_of, ticks_of
 from sglang_contracts.suite.violation import Inapplicable
 
 LOWEST, HIGHEST = 3, 500
 """Token ids that prompts are made of: every vocabulary has them, none of them ends a text."""
+
+SILENT = 30.0
+"""Seconds without an answer after which it is asked whether the server computes at all."""
+
+LEAST_BUSY = 0.05
+"""Part of a processor that a server takes which computes; one that waits takes less."""
+
+MOST_PERIODS = 20
+"""How often a server that computes and does not come to an end is waited for anew."""
 
 
 @dataclass(frozen=True)
@@ -172,13 +190,28 @@ class Session:
         return memory_of(self.pid) if self.pid else 0
 
     def alive(self) -> bool:
-        """Whether the server still answers."""
-        if self.server is not None and not self.server.alive:
-            return False
-        # Not /health, for which the server computes a token, and takes a second.
-        with contextlib.suppress(ServingError):
-            return self.client.request("GET", "/model_info", timeout=30.0).status < 500
+        """Whether the server still answers: a silent one is asked again as long as it computes."""
+        patience = Patience(self, SILENT)
+        while self.server is None or self.server.alive:
+            try:
+                # Not /health, for which the server computes a token, and takes a second.
+                return self.client.request("GET", "/model_info", timeout=SILENT).status < 500
+            except ServerSilentError:
+                if patience.over():
+                    return False
+            except ServingError:
+                return False
         return False
+
+    def ticks(self) -> int:
+        """Processor time that the server's processes have taken; 0: not to be had."""
+        if self.server is not None:
+            return self.server.ticks()
+        return ticks_of(self.pid) if self.pid else 0
+
+    def last_words(self) -> str:
+        """What is known of a server that is not healthy, in lines of their own; may be empty."""
+        return f"\n{self.server.how_it_ended()}" if self.server is not None else ""
 
     def rid(self) -> str:
         """A name for a request that no other has."""
@@ -206,6 +239,34 @@ class Session:
 
         with ThreadPoolExecutor(at_once) as pool:
             return list(pool.map(one, prompts))
+
+
+class Patience:
+    """Waiting that ends when the server gets nowhere, not by the clock of a machine others use.
+
+    Args:
+        session: The server.
+        seconds: How long it may compute nothing.
+        clock: Tells the time in seconds.
+    """
+
+    def __init__(
+        self, session: Session, seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._session, self._seconds, self._clock = session, seconds, clock
+        self._periods = 0
+        self._begin, self._ticks = clock(), session.ticks()
+
+    def over(self) -> bool:
+        """Whether nothing is to be waited for any more."""
+        passed = self._clock() - self._begin
+        if passed < self._seconds:
+            return False
+        self._periods += 1
+        ticks = self._session.ticks()
+        computed = (ticks - self._ticks) / os.sysconf("SC_CLK_TCK")
+        self._begin, self._ticks = self._clock(), ticks
+        return computed < LEAST_BUSY * passed or self._periods >= MOST_PERIODS
 
 
 def tokens(seed: int, length: int) -> tuple[int, ...]:

@@ -51,6 +51,16 @@ def test_a_server_is_ended_with_its_block(started):
     assert found.memory() == 0
 
 
+def test_what_became_of_it_is_told_with_its_log(started):
+    with started(SERVES) as found:
+        assert found.how_it_ended() == "its process runs; its log ends with\nlistening"
+        assert found.ticks() > 0
+        found.process.kill()
+        found.process.wait()
+        assert found.how_it_ended().startswith("its process ended (-9); its log ends with")
+    assert found.ticks() == 0
+
+
 def test_it_is_ended_when_what_is_done_with_it_raises(started):
     with pytest.raises(KeyError), started(SERVES) as found:
         raise KeyError

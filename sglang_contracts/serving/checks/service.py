@@ -7,11 +7,11 @@ import time
 from sglang_contracts.serving.client import Prompt, Reply
 from sglang_contracts.serving.kernel_log import kernel_name, served
 from sglang_contracts.serving.registry import check
-from sglang_contracts.serving.session import Session, tokens
+from sglang_contracts.serving.session import Patience, Session, tokens
 from sglang_contracts.suite.violation import Inapplicable, expect
 
 PATIENCE = 10.0
-"""Seconds until what was logged must be there: a log is written by other processes."""
+"""Seconds without computing until what was logged must be there: other processes write it."""
 
 LONG = 400
 """Tokens of an answer that nobody waits for."""
@@ -216,14 +216,14 @@ def _in_the_log(session: Session, wanted: dict[str, set[str]]) -> bool:
     for index, rid in enumerate(rids):
         ids = tokens(700 + index, 20 + 11 * index)
         session.client.generate(Prompt(ids, new_tokens=3, rid=rid))
-    end = time.monotonic() + PATIENCE
+    patience = Patience(session, PATIENCE)
     while True:
         seen = [each for each in served(session.server.lines()) if {*each.rids} & {*rids}]
         found = {(rid, each.mode) for each in seen for rid in each.rids}
         lost = [
             (r, mode) for r in rids for mode in wanted if wanted[mode] and (r, mode) not in found
         ]
-        if not lost or time.monotonic() > end:
+        if not lost or patience.over():
             break
         time.sleep(0.1)
     expect(

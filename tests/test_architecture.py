@@ -21,6 +21,7 @@ ALLOWED = {
     "live": {"contract", "surface", "fakes"},
     "suite": {"live", "contract", "surface", "plugin", "verify", "fakes"},
     "serving": {"live", "suite"},
+    "doctor": {"serving", "suite", "plugin"},
     "certify": {"serving", "suite", "live", "contract", "surface", "plugin", "verify", "fakes"},
 }
 ANYONE = {"errors", "files", "paths", "subprocesses", "disk_cache", "code_digest", "inert"}

@@ -20,6 +20,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("diff", "What changed between two releases, for the contracts or a plugin."),
     "certify": ("certify", "Run the conformance suite on an installed plugin."),
     "plan": ("plan", "What weights and KV pool take of a card, and how many tokens that is."),
+    "doctor": (
+        "doctor",
+        "Symptoms of a served plugin: on this host, in a log, of a running server.",
+    ),
     "serve-check": (
         "serve_check",
         "Check a real server: answers, concurrency, latency, long context, soak, service.",

@@ -15,7 +15,7 @@ from sglang_contracts.verify.findings.finding import Report, Severity, Verdict
 
 _MARKS = {Verdict.BROKEN: "❌", Verdict.UNKNOWN: "❔", Verdict.COMPATIBLE: "✅"}
 _OWN_PAGE = frozenset(
-    {"bump", "can-upgrade", "diff", "explain", "plan", "record", "releases", "uses"}
+    {"bump", "can-upgrade", "diff", "doctor", "explain", "plan", "record", "releases", "uses"}
 )
 """Commands whose page renders its own Markdown; the others are made of findings."""
 

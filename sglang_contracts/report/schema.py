@@ -136,6 +136,21 @@ FACTS: dict[str, dict[str, Any]] = {
         "hidden": _HIDDEN,
     },
     "launch-check": {},
+    "doctor": {
+        "diagnoses": {
+            "type": "array",
+            "items": _record(
+                {
+                    "check": _TEXT,
+                    "title": _TEXT,
+                    "symptom": _TEXT,
+                    "status": {"enum": ["ok", "found", "cannot tell"]},
+                    "evidence": _TEXTS,
+                    "mend": _TEXT,
+                }
+            ),
+        },
+    },
     "plan": {
         "model": _TEXT,
         "card": _NUMBER,

@@ -39,6 +39,7 @@ _OWN_PAGE = frozenset(
         "bump",
         "can-upgrade",
         "diff",
+        "doctor",
         "explain",
         "matrix",
         "plan",

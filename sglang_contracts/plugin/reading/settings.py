@@ -75,6 +75,10 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """Further conventional names of objects → ``module:Class``."""
     capabilities: Mapping[str, Any] = {}
     """What the plugin declares it can do; the suite knows and checks the keys."""
+    combination: Mapping[str, str] = {}
+    """What is certified together: ``python`` or a distribution → its version or a specifier."""
+    doctor: Mapping[str, str] = {}
+    """What a diagnosis of a host has to know: keys of :data:`DIAGNOSIS`."""
     accept: tuple[Accept, ...] = ()
     expected_failures: tuple[ExpectedFailure, ...] = ()
     baseline: str = ""
@@ -83,6 +87,12 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """Default of ``--fail-on``."""
     strict: bool = False
     """Default of ``--strict``."""
+
+
+DIAGNOSIS = ("kernel-cache", "kernel-cache-variable", "compiles", "topology-variable")
+"""Keys of ``[tool.sglang-contracts.doctor]``: the usual folder of compiled kernels and the variable
+that names another, a regular expression for lines that tell of a compilation, the variable that
+names the topology file."""
 
 
 def find_settings(root: Path) -> Path | None:
@@ -186,6 +196,8 @@ class _Reader:
             "exclude": self._texts,
             "known-as": self._symbols,
             "capabilities": self._capabilities,
+            "combination": self._versions,
+            "doctor": self._diagnosis,
             "accept": self._accept,
             "expected-failures": self._expected_failures,
             "baseline": self._text_value,
@@ -255,6 +267,24 @@ class _Reader:
                     name,
                 )
         return dict(value)
+
+    def _table(self, value: Any, *path: str | int) -> dict[str, str]:
+        if not isinstance(value, dict):
+            self.fail(f"{_place(path)} must be a table, not {_kind(value)}", "", *path)
+        return {name: self._text_value(text, *path, name) for name, text in value.items()}
+
+    def _versions(self, value: Any, *path: str | int) -> dict[str, str]:
+        found = self._table(value, *path)
+        for name, text in found.items():
+            if text[0] in "<>=!~":
+                self._specifier(text, *path, name)
+        return found
+
+    def _diagnosis(self, value: Any, *path: str | int) -> dict[str, str]:
+        found = self._table(value, *path)
+        for name in found:
+            self._known(name, DIAGNOSIS, "key", *path, name)
+        return found
 
     def _capabilities(self, value: Any, *path: str | int) -> dict[str, Any]:
         if not isinstance(value, dict):

@@ -204,7 +204,7 @@ def certify(order: Order, progress: Progress | None = None) -> Certificate:
             ),
             sglang=Sglang(release, _kind(order), contracts[0]),
             suite=Suite(__version__, combined(suite_files())),
-            environment=environment(),
+            environment=environment(subject.settings.combination),
             dependencies=beside.dependencies,
             outside=dict(beside.outside),
             capabilities=next((dict(e.get("capabilities", {})) for e in finished if e), {}),

@@ -149,6 +149,7 @@ def command(
     from sglang_contracts.certify.signature import place_of
     from sglang_contracts.cli.progress import steps
 
+    _hold_the_combination(plugin, config, sglang)
     if key is not None:
         if out is None:
             raise ContractsError("there is nothing to sign", "say where to write it: --out DIR")
@@ -179,6 +180,27 @@ def command(
     from sglang_contracts.suite.verdict import FAILED, UNKNOWN
 
     return {FAILED: 1, UNKNOWN: 2}.get(certificate.verdict, 0)
+
+
+def _hold_the_combination(plugin: str, config: Path | None, sglang: str) -> None:
+    """Refuse a host that is not the combination which the plugin locks.
+
+    Raises:
+        ContractsError: A locked version is not the installed one.
+    """
+    from sglang_contracts.doctor import Host
+    from sglang_contracts.doctor.versions import differences
+    from sglang_contracts.suite.subject import settings_of
+
+    settings, _ = settings_of(plugin, config)
+    fake = sglang.startswith("fake:")
+    locked = {k: v for k, v in settings.combination.items() if not (fake and k == "sglang")}
+    wrong, _, _ = differences(Host(plugin, settings), locked)
+    if wrong:
+        raise ContractsError(
+            f"this host is not the combination that {plugin} locks: {'; '.join(wrong)}",
+            "install the locked versions, or change [tool.sglang-contracts.combination]",
+        )
 
 
 def _print(certificate: Certificate, quiet: bool) -> None:

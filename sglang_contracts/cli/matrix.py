@@ -21,9 +21,16 @@ if TYPE_CHECKING:
     epilog=options.examples(
         "sglang-contracts matrix .",
         "sglang-contracts matrix my-plugin --releases '>=0.5.3' --html matrix.html",
+        "sglang-contracts matrix --certificates certificates/ --html combinations.html",
     ),
 )
-@click.argument("plugin", metavar="PATH|DIST")
+@click.argument("plugin", metavar="[PATH|DIST]", required=False)
+@click.option(
+    "--certificates",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Print instead, as Markdown, which combinations the certificates in this folder are of.",
+)
 @options.release_options
 @click.option(
     "--html",
@@ -36,7 +43,8 @@ if TYPE_CHECKING:
 @options.index_options
 @options.output_options()
 def command(
-    plugin: str,
+    plugin: str | None,
+    certificates: Path | None,
     exact: tuple[str, ...],
     specifiers: tuple[str, ...],
     html: Path | None,
@@ -54,6 +62,10 @@ def command(
     a requirement to paste into its metadata. A release of which nothing is known is never part of
     it. Exit code 1 if any selected release is broken.
     """
+    if certificates is not None:
+        return _combinations(certificates, html, output)
+    if plugin is None:
+        raise click.UsageError("name a plugin, or --certificates DIR")
     from sglang_contracts.cli.console import write_file
     from sglang_contracts.cli.index import index_notes
     from sglang_contracts.cli.progress import working
@@ -88,6 +100,25 @@ def command(
         write_file(html, render(result, "html"))
     output.emit(result)
     return outcome.exit_code
+
+
+def _combinations(folder: Path, html: Path | None, output: options.Output) -> int:
+    """Print the table of certified combinations; 1 where a certificate cannot be relied on."""
+    from sglang_contracts.certify import combinations as table
+    from sglang_contracts.cli.console import say, write, write_file
+    from sglang_contracts.inert import harmless, no_log_commands
+
+    found, said = table.combinations(folder)
+    if output.format == "json":
+        text = msgspec.json.format(msgspec.json.encode({"schema": 1, "combinations": found}))
+        write(text.decode(), output.file)
+    else:
+        write(no_log_commands(harmless(table.markdown(found))), output.file)
+    if html is not None:
+        write_file(html, table.html(found))
+    for each in said:
+        say(f"not counted: {each}", err=True)
+    return int(bool(said))
 
 
 def _claims(report: Report, supported: str) -> tuple[Note, ...]:

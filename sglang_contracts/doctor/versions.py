@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -83,6 +83,14 @@ def combination(host: Host) -> tuple[Status, Sequence[str]]:
         return Status.UNKNOWN, [
             "the plugin locks no combination ([tool.sglang-contracts.combination])"
         ]
+    wrong, right, open_ = differences(host, wanted)
+    if wrong:
+        return Status.FOUND, [*wrong, *open_]
+    return (Status.UNKNOWN, open_) if open_ else (Status.OK, right)
+
+
+def differences(host: Host, wanted: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """What of a combination is another version here, what is as locked, and what is not known."""
     wrong, right, open_ = list[str](), list[str](), list[str]()
     for name, specifier in wanted.items():
         version = host.python if name == "python" else host.version(name)
@@ -94,6 +102,4 @@ def combination(host: Host) -> tuple[Status, Sequence[str]]:
         except InvalidSpecifier:
             fits = version == specifier
         (right if fits else wrong).append(f"{name} {version}, locked {specifier}")
-    if wrong:
-        return Status.FOUND, [*wrong, *open_]
-    return (Status.UNKNOWN, open_) if open_ else (Status.OK, right)
+    return wrong, right, open_

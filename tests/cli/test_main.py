@@ -75,7 +75,7 @@ def test_an_unknown_command_is_answered_with_the_nearest(run):
 
 
 def test_an_unknown_command_that_is_like_none_is_answered_with_all(run):
-    assert "There are check, matrix, uses," in run("doctor").err
+    assert "There are check, matrix, uses," in run("qqqqqq").err
 
 
 def test_an_option_of_the_launch_command_is_told_where_to_stand(run):

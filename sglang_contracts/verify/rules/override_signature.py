@@ -112,7 +112,19 @@ def replaces(
     if record.kind in ("property", "overload") or node.role & Role.PROPERTY:
         return None
     shift = 1 if kind in ("around", "after") else 0
-    return accepts(state, record, target, shift, bool(target.owner), has_self=has_self)
+    fits = accepts(state, record, target, shift, bool(target.owner), has_self=has_self)
+    return unanswered(fits) if reasons.TORCH_CALLS.holds(torch_calls(state, target)) else fits
+
+
+def torch_calls(state: Detection, target: Symbol) -> bool:
+    """Whether a method is a module's ``forward`` that no recorded call of an object leads to."""
+    forward = target.qual.rsplit(".", 1)[-1] == "forward"
+    return forward and state.upstream.runs(target) and not state.upstream.called(target)
+
+
+def unanswered(fits: Outcome) -> Outcome:
+    """What calls of ``forward`` by name alone tell of a module's."""
+    return fits.silenced(reasons.TORCH_CALLS.id) if fits.status is Status.BROKEN else UNKNOWN
 
 
 def accepts(
@@ -254,12 +266,8 @@ def detect_override(state: Detection, index: int, number: int, qualified: str) -
         return Outcome(Status.OK, found=(target,))
     own = (index, qual, bases) if complete else None
     fits = accepts(state, record, target, 0, True, own)
-    if reasons.TORCH_CALLS.holds(
-        name == "forward"
-        and state.upstream.object_calls.runs(bases[0], name)
-        and not state.upstream.called(target)
-    ):
-        return fits.silenced(reasons.TORCH_CALLS.id) if fits.status is Status.BROKEN else UNKNOWN
+    if reasons.TORCH_CALLS.holds(torch_calls(state, target)):
+        return unanswered(fits)
     if fits.status is Status.BROKEN or decorated:
         return fits
     if record.is_generator:

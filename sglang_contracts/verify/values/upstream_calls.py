@@ -9,6 +9,7 @@ from sglang_contracts.verify.values.evaluator import Evaluator
 from sglang_contracts.verify.values.object_calls import ObjectCalls, Site, is_test
 from sglang_contracts.verify.values.self_calls import SelfCalls
 from sglang_contracts.verify.values.signature_fit import shape
+from sglang_contracts.verify.values.subclasses import derived
 from sglang_contracts.verify.values.value import ObjectOf, is_weak
 
 
@@ -27,10 +28,13 @@ class UpstreamCalls:
 
     def called(self, target: Symbol) -> list[Site]:
         """Where the release calls objects of a class as functions, if a method is what runs."""
-        owner, name = target.owner, target.qual.rsplit(".", 1)[-1]
-        if owner is None or not self.object_calls.runs(owner, name):
-            return []
-        return self.object_calls.sites(owner)
+        owner = target.owner
+        return self.object_calls.sites(owner) if owner is not None and self.runs(target) else []
+
+    def runs(self, target: Symbol) -> bool:
+        """Whether a method is what runs where an object of its class is called as a function."""
+        owner = target.owner
+        return owner is not None and self.object_calls.runs(owner, target.qual.rsplit(".", 1)[-1])
 
     def sites(
         self,
@@ -43,7 +47,7 @@ class UpstreamCalls:
         With an owner: what may be meant for an object of that class, as far as what they are
         called on tells.
         """
-        found = []
+        found, strangers = [], []
         for module, call in self.lens.callers(name):
             if call.receiver == "super()" or is_test(module):
                 continue
@@ -53,9 +57,26 @@ class UpstreamCalls:
                 )
             else:
                 meant = owner is None or self.meant_for(module, call.receiver, owner, name)
-            if meant:
-                found.append(Site(module, shape(call)))
-        return found
+            if not meant:
+                continue
+            found.append((module, call))
+            if owner is not None and self.is_stranger(module, call.receiver, owner):
+                strangers.append((module, call))
+        if strangers and any(
+            each not in strangers and each[1].receiver not in ("", "self") for each in found
+        ):
+            found = [each for each in found if each not in strangers]
+        return [Site(module, shape(call)) for module, call in found]
+
+    def is_stranger(self, module: str, receiver: str, owner: Symbol) -> bool:
+        """Whether nothing but the method's name speaks for a call being on an object of a class.
+
+        Neither the receiver's name does, nor does the module know the class. Where others do that
+        know it, what such a module calls by the same name is another class's.
+        """
+        if receiver == "self" or self.evaluator.members.known_as.get(receiver):
+            return False
+        return not self.knows(module, owner)
 
     def of_its_own(self, module: str, name: str, owner: Symbol) -> bool:
         """Whether a module has a class of its own with a method, and does not know the other."""
@@ -85,6 +106,21 @@ class UpstreamCalls:
                 type(named[0]) is ObjectOf and self.related(named[0].symbol, owner)
             )
         return any(self.related(self.lens.parse(each), owner) for each in spellings)
+
+    def knows(self, module: str, owner: Symbol) -> bool:
+        """Whether a module has, or imports from the module of, a class or one related to it."""
+
+        def work() -> bool:
+            known = {module, *self.lens.imported(module)}
+            if any(each.module in known for each in self.lens.mro(owner)):
+                return True
+            return any(each.module in known for each in self.lens.once(family, kin))
+
+        def kin() -> tuple[Symbol, ...]:
+            return tuple(derived(self.lens, owner))
+
+        family = ("kin", owner.module, owner.qual)
+        return self.lens.once(("knows", module, owner), work)
 
     def has_kin(self, module: str, owner: Symbol) -> bool:
         """Whether a module has a class that is related to one, or is not recorded."""

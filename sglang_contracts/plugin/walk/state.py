@@ -123,6 +123,10 @@ class Walk:
         self.chained: set[int] = set()
         """Branches (by identity) that were looked at as part of a chain."""
         self.own_modules = own_modules
+        self.own_classes = frozenset(
+            each.name for each in tree.body if isinstance(each, ast.ClassDef)
+        )
+        """Names of the classes that the module itself defines, wherever in it."""
         self.nodes = Nodes()
         self.scope = Scope(None, -1, "")
         self.guard = 0

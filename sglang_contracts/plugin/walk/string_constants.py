@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from sglang_contracts.plugin.ir.nodes import UNKNOWN, DictOf, Instance, ListOf, TupleOf
+from sglang_contracts.plugin.ir.nodes import (
+    UNKNOWN,
+    DictOf,
+    Instance,
+    ListOf,
+    PluginName,
+    TupleOf,
+)
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.scope import LITERALS
 from sglang_contracts.plugin.walk.state import Walk
@@ -202,6 +209,9 @@ def _annotation(walk: Walk, node: ast.expr) -> int:
             return stands_for(walk, name, walk.scope.constant(name))
         case ast.Name(id=name) if walk.scope.variable(name) is not None:
             return stands_for(walk, name, walk.scope.variable(name))
+        case ast.Name(id=name) if name in walk.own_classes and walk.scope.find(name) is None:
+            # it is defined further down
+            return walk.nodes.add(Instance(walk.nodes.add(PluginName(walk.file.module, name))))
         case ast.Name() | ast.Attribute():
             found = walk.expr(node)
             return walk.nodes.add(Instance(found)) if found else UNKNOWN

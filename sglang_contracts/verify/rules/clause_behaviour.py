@@ -436,11 +436,20 @@ class Behaviours:
             open_to_writes(self.state, candidate.file, node.base, on)
         ):
             hit = hit._replace(silence=reasons.OPEN_TO_WRITES.id)
+        elif reasons.NAME_DISAGREES.holds(
+            "*" in on.writes and bool(value.named) and not self._holds(node.name, on)
+        ):
+            hit = hit._replace(silence=reasons.NAME_DISAGREES.id)
         if type(base) is Import and f"{base.module}:{base.name}" == on.symbol:
             return hit if "*" in on.writes or node.name in on.writes else None  # a module's object
         if self._off(value.alternatives, node.name, on):
             return hit
         return self._touched(candidate.file, use, on)
+
+    def _holds(self, attribute: str, on: On) -> bool:
+        """Whether objects of the clause's class have an attribute."""
+        target = self.lens.parse(on.symbol)
+        return target is None or self.lens.member(target, attribute) is not None
 
     def _reads(self, candidate: Candidate, file: File, use: Use, on: On) -> Hit | None:
         if use.kind is UseKind.ENVIRONMENT:

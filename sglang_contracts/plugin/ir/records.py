@@ -226,7 +226,7 @@ class File(msgspec.Struct, array_like=True):
     """Short string constants."""
     chains: list[Chain] = []
     foreign: bool = False
-    """Imports another serving framework and nothing of SGLang's."""
+    """Imports another serving framework, or lies in its folder, and takes nothing of SGLang's."""
     computed: list[tuple[int, int]] = []
     """(node, line) of what attributes are assigned to under names that are computed."""
     searches: bool = False

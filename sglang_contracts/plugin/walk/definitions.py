@@ -30,8 +30,8 @@ from sglang_contracts.plugin.walk import string_constants, version_comparisons
 from sglang_contracts.plugin.walk.scope import BUILTINS, LONGEST_PATH, Scope
 from sglang_contracts.plugin.walk.state import Decorated, Walk
 
-_OTHER_FRAMEWORKS = frozenset(
-    {"vllm", "tensorrt_llm", "lmdeploy", "transformers_neuronx", "mlc_llm"}
+OTHER_FRAMEWORKS = frozenset(
+    {"vllm", "tensorrt_llm", "tokenspeed", "lmdeploy", "transformers_neuronx", "mlc_llm"}
 )
 
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -42,7 +42,7 @@ def walk_import(walk: Walk, node: ast.Import) -> None:
     """Walk an ``ast.Import``."""
     for alias in node.names:
         top = alias.name.partition(".")[0]
-        walk.frameworks.add(top) if top in _OTHER_FRAMEWORKS or top == "sglang" else None
+        walk.frameworks.add(top) if top in OTHER_FRAMEWORKS or top == "sglang" else None
         if len(alias.name) > LONGEST_PATH:
             continue
         if top == "sglang" and not is_own(walk, alias.name):
@@ -87,7 +87,7 @@ def walk_import_from(walk: Walk, node: ast.ImportFrom) -> None:
         walk.future |= any(alias.name == "annotations" for alias in node.names)
         return
     top = module.partition(".")[0]
-    if not node.level and (top in _OTHER_FRAMEWORKS or top == "sglang"):
+    if not node.level and (top in OTHER_FRAMEWORKS or top == "sglang"):
         walk.frameworks.add(top)
     own = bool(node.level) or is_own(walk, module)
     upstream = top == "sglang" and not own and len(module) <= LONGEST_PATH

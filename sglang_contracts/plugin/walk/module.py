@@ -54,7 +54,10 @@ def walk_module(
     file.tested = sorted(walk.tested - {UNKNOWN})
     file.strings = sorted(walk.strings)
     file.defines = sorted(walk.defined)
-    file.foreign = bool(walk.frameworks - {"sglang"}) and "sglang" not in walk.frameworks
+    # ``…/vllm/args.py`` is that engine's, whether or not it imports it itself
+    folders = set(file.path.split("/")[:-1])
+    engines = walk.frameworks | (folders & {*definitions.OTHER_FRAMEWORKS, "sglang"})
+    file.foreign = bool(engines - {"sglang"}) and "sglang" not in engines
 
 
 def _searches(walk: Walk) -> bool:

@@ -108,7 +108,12 @@ class Behaviours:
         """What a clause hits of a candidate; None where it leaves it alone."""
         file = self.files[candidate.file]
         hit = self._touch(candidate, file, on)
-        if hit is None or not on.unless_mentions:
+        if hit is None:
+            return None
+        loose = bool(hit.named) or on.symbol.startswith("flag:")
+        if reasons.OTHER_ENGINE.holds(loose and file.foreign):
+            return hit._replace(silence=reasons.OTHER_ENGINE.id)
+        if not on.unless_mentions:
             return hit
         if reasons.MENTIONED.holds(self._mentioned(candidate, file, on.unless_mentions)):
             return hit._replace(silence=reasons.MENTIONED.id)

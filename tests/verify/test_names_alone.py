@@ -47,8 +47,45 @@ SILENT = {
             server_args = generator.server_args
             server_args.input_save_path = folder
         """,
+    "a member of the plugin's own kind of that class": """
+        import sglang
+        def build(base):
+            class ElasticMambaPool(base):
+                def available_size(self):
+                    return 1
+            return ElasticMambaPool
+        class Slots:
+            def __init__(self, mamba_pool):
+                self.mamba_pool = mamba_pool
+            def free(self):
+                return self.mamba_pool.available_size()
+        """,
 }
 TOLD = {
+    "a member that the plugin's own kind lacks": """
+        import sglang
+        def build(base):
+            class ElasticMambaPool(base):
+                def grow(self):
+                    return 1
+            return ElasticMambaPool
+        class Slots:
+            def __init__(self, mamba_pool):
+                self.mamba_pool = mamba_pool
+            def free(self):
+                return self.mamba_pool.available_size()
+        """,
+    "a member of a class of the plugin's that is called otherwise": """
+        import sglang
+        class Allocator:
+            def available_size(self):
+                return 1
+        class Slots:
+            def __init__(self, mamba_pool):
+                self.mamba_pool = mamba_pool
+            def free(self):
+                return self.mamba_pool.available_size()
+        """,
     "no annotation": """
         import sglang
         class Channels:

@@ -8,6 +8,7 @@ from sglang_contracts.surface.model import Class
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.rules import own_writes, supplied
 from sglang_contracts.verify.rules.detection import Detection
+from sglang_contracts.verify.rules.plugin_facts import own_members
 from sglang_contracts.verify.silences import reasons
 from sglang_contracts.verify.silences.silence import Silence
 
@@ -17,7 +18,9 @@ def silence_of(
 ) -> Silence | None:
     """Why nothing is said of an attribute that a release lacks; None where it is told."""
     base, name = node.base, node.name
-    if reasons.OWN_OBJECT.holds(holds_other(state, index, base, name)):
+    if reasons.OWN_OBJECT.holds(
+        holds_other(state, index, base, name) or (bool(named) and own_kind(state, owner, name))
+    ):
         return reasons.OWN_OBJECT
     if use.kind is UseKind.READ and reasons.SUPPLIED.holds(
         supplied.supplies_read(state, index, use, base, name, owner)
@@ -78,6 +81,23 @@ def holds_other(state: Detection, index: int, base: int, name: str) -> bool:
         other = evaluator.value(file, target.base).alternatives
         if not other or not holder or set(other) & set(holder):
             return True
+    return False
+
+
+def own_kind(state: Detection, owner: Symbol, name: str) -> bool:
+    """Whether a class of the plugin, called after one that lacks a member, has it.
+
+    Of an object that only its name tells of (``mamba_pool``), the plugin's own ``ElasticMambaPool``
+    is as likely the class as ``MambaPool`` is.
+    """
+    short = owner.qual.rsplit(".", 1)[-1]
+    if owner.kind != "class":
+        return False
+    for number, file in enumerate(state.files):
+        for qual in file.classes:
+            own = qual.rsplit(".", 1)[-1]
+            if own.endswith(short) and own != short and name in own_members(state, number, qual):
+                return True
     return False
 
 

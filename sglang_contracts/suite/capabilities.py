@@ -91,7 +91,9 @@ class Capabilities:
         {},
     )
     communicator: Mapping[str, Any] = _doc(
-        "class = module:Class(group, algorithm) with all_reduce and all_gather; algorithms", {}
+        "class = module:Class(group, algorithm) with all_reduce and all_gather; algorithms; the "
+        "variable of the environment whose value, an algorithm, hooks it into SGLang",
+        {},
     )
     service: Mapping[str, Any] = _doc(
         "service extension and server: header that the middleware sets on every answer, "
@@ -250,7 +252,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "request_log": _text,
     "sampler": _target,
     "quantization": _table({"unpack": _target, "scales": _target, "linear": _target}),
-    "communicator": _table({"class": _target, "algorithms": _texts}),
+    "communicator": _table({"class": _target, "algorithms": _texts, "variable": _text}),
     "service": _table(
         {
             "header": _text,

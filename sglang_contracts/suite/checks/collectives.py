@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from sglang_contracts.suite.checks.hooked import composed
+from sglang_contracts.suite.checks.hooks import needs_plugins
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
+from sglang_contracts.suite.served import entered
 from sglang_contracts.suite.violation import Inapplicable, SubjectError, expect
 
 _SIZES = ((1,), (7,), (64,), (3, 5), (10007,))
@@ -35,6 +40,8 @@ def _rank(
             "gloo", init_method=f"file://{file}", rank=rank, world_size=ranks
         )
         pipe.send(("found", work(make(), rank, ranks)))
+        with contextlib.suppress(RuntimeError):
+            distributed.barrier()  # who goes first takes the others' connections along
     except BaseException as error:
         text = traceback.format_exception_only(type(error), error)[-1].strip()
         pipe.send(("raised", text))
@@ -44,9 +51,16 @@ def _rank(
 
 
 def _everywhere(
-    context: Context, algorithm: str, ranks: int, work: Callable[..., Any]
+    context: Context,
+    algorithm: str,
+    ranks: int,
+    work: Callable[..., Any],
+    make: Callable[[], Any] | None = None,
 ) -> list[Any]:
-    """What ``work(communicator, rank, ranks)`` gives on each rank."""
+    """What ``work(communicator, rank, ranks)`` gives on each rank.
+
+    ``make`` gives what takes the communicator's place, in the rank's process.
+    """
     forked = multiprocessing.get_context("fork")
     cls = context.subject.communicator
     with tempfile.TemporaryDirectory(prefix="sglang-contracts-") as folder:
@@ -59,7 +73,7 @@ def _everywhere(
                     rank,
                     ranks,
                     str(Path(folder) / "store"),
-                    lambda: cls(None, algorithm),
+                    make or (lambda: cls(None, algorithm)),
                     work,
                     theirs,
                 ),
@@ -106,7 +120,7 @@ def _reduce(communicator: Any, rank: int, ranks: int) -> list[Any]:
     found: list[Any] = []
     for index, size in enumerate(_SIZES):
         tensor = torch.full(size, float(2**rank)) + torch.arange(size[-1]) * (index + 1)
-        given = tensor.t().clone().t() if tensor.dim() == 2 else tensor.clone()
+        given = tensor.t().contiguous().t() if tensor.dim() == 2 else tensor.clone()
         result = communicator.all_reduce(given)
         found.append(given if result is None else result)
     for size in _OTHERS:
@@ -135,7 +149,8 @@ def _gather(communicator: Any, rank: int, ranks: int) -> list[Any]:
     for size in _OTHERS:
         part = torch.full(size, float(rank), dtype=torch.bfloat16)
         found.append(communicator.all_gather(part))
-    return [*_told(found), changed]
+    whole = communicator.all_gather(torch.full((3,), rank, dtype=torch.int64))
+    return [*_told(found), whole.tolist(), changed]
 
 
 @check(
@@ -175,6 +190,118 @@ def _all_reduce(context: Context) -> None:
                     f"{algorithm} over {ranks} ranks: on rank {rank} bfloat16 {list(size)} is "
                     f"{found[0]}, or is not the sum over all ranks",
                 )
+        if ranks > 2:
+            _in_a_part(context, algorithm, ranks)
+
+
+def _in_a_part(context: Context, algorithm: str, ranks: int) -> None:
+    """Hold a group of the last two ranks to the same: its ranks are not the world's."""
+
+    def work(make: Callable[[Any], Any], rank: int, ranks: int) -> Any:
+        import torch
+        import torch.distributed as distributed
+
+        part = distributed.new_group([ranks - 2, ranks - 1])
+        if rank < ranks - 2:
+            return None
+        given = torch.full((9,), float(2**rank))
+        result = make(part).all_reduce(given)
+        return (given if result is None else result).tolist()
+
+    cls = context.subject.communicator
+    answers = _everywhere(
+        context, algorithm, ranks, work, lambda: lambda group: cls(group, algorithm)
+    )
+    wanted = [float(2 ** (ranks - 2) + 2 ** (ranks - 1))] * 9
+    for rank in (ranks - 2, ranks - 1):
+        expect(
+            answers[rank] == wanted,
+            f"{algorithm} in a group of the last two of {ranks} ranks: rank {rank} does not get "
+            "the sum over the group",
+        )
+
+
+GROUP = "sglang.srt.distributed.parallel_state.GroupCoordinator.all_reduce"
+
+
+@check(
+    "hooks.group-all-reduce-sums-its-ranks",
+    3,
+    "GroupCoordinator.all_reduce, with the plugin's hooks on it, sums over the group's ranks alone",
+    clauses=("plugin-loading/register", "communication/all_reduce"),
+    forbids_raising=True,
+    why="The hook is what is served: over all of the world it adds up other models' numbers.",
+)
+def _grouped(context: Context) -> None:
+    needs_plugins(context)
+    declared = context.subject.capabilities.communicator
+    variable, tried = declared.get("variable", ""), False
+    for algorithm in (None, *(declared.get("algorithms", ()) if variable else ())):
+        with _switched(variable, algorithm), entered(context.subject) as there:
+            hooks = list(there.hooks.get(GROUP, ()))
+            if not hooks:
+                continue
+            tried = True
+            if "fork" not in multiprocessing.get_all_start_methods():
+                raise Inapplicable("this system cannot fork: ranks cannot be started")
+            _sum_hooked(context, hooks, str(algorithm or "the default"))
+    if not tried:
+        raise Inapplicable(
+            f"the plugin has no hook on GroupCoordinator.all_reduce of SGLang {context.release}"
+        )
+
+
+@contextlib.contextmanager
+def _switched(variable: str, value: str | None) -> Iterator[None]:
+    """Within it the environment's variable has that value; None: it is not set."""
+    kept = os.environ.pop(variable, None) if variable else None
+    if variable and value is not None:
+        os.environ[variable] = value
+    try:
+        yield
+    finally:
+        if variable:
+            os.environ.pop(variable, None)
+            if kept is not None:
+                os.environ[variable] = kept
+
+
+def _sum_hooked(context: Context, hooks: list[Any], what: str) -> None:
+    def plain(coordinator: Any, tensor: Any) -> Any:
+        import torch.distributed as distributed
+
+        distributed.all_reduce(tensor, group=coordinator.device_group)
+        return tensor
+
+    def work(reduce: Callable[..., Any], rank: int, ranks: int) -> Any:
+        import torch
+        import torch.distributed as distributed
+
+        part = distributed.new_group([0, 2])
+        if rank == 1:
+            return None
+        coordinator = SimpleNamespace(
+            device_group=part,
+            cpu_group=part,
+            ranks=[0, 2],
+            world_size=2,
+            rank=rank,
+            rank_in_group=rank // 2,
+            local_rank=rank,
+            device=torch.device("cpu"),
+            unique_name="tp:0",
+        )
+        given = torch.full((5, 3), float(2**rank))
+        result = reduce(coordinator, given)
+        return (given if result is None else result).tolist()
+
+    answers = _everywhere(context, what, 3, work, lambda: composed(plain, hooks))
+    for rank in (0, 2):
+        expect(
+            answers[rank] == [[5.0] * 3] * 5,
+            f"all_reduce of a group of ranks 0 and 2, hooked ({what}): rank {rank} does not get "
+            "the sum over the group",
+        )
 
 
 @check(
@@ -210,7 +337,13 @@ def _all_gather(context: Context) -> None:
                 f"{algorithm} over {ranks} ranks: on rank {rank} {answer[-1]} of {len(_SIZES)} "
                 "parts are changed by gathering them",
             )
-            for size, given in zip(_OTHERS, answer[len(_SIZES) : -1], strict=True):
+            numbers = [each for each in range(ranks) for _ in range(3)]
+            expect(
+                answer[-2] == numbers,
+                f"{algorithm} over {ranks} ranks: on rank {rank}, whole numbers are not the parts "
+                "of all ranks in their order",
+            )
+            for size, given in zip(_OTHERS, answer[len(_SIZES) : -2], strict=True):
                 whole = torch.cat([torch.full(size, float(each)) for each in range(ranks)])
                 expect(
                     given == ("torch.bfloat16", whole.tolist()),

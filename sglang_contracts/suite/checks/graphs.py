@@ -48,6 +48,11 @@ class Captured:
         backend = bench.backend
         ask("get_cuda_graph_seq_len_fill_value", backend.get_cuda_graph_seq_len_fill_value)
         self.fill = int(backend.get_cuda_graph_seq_len_fill_value())
+        expect(
+            0 <= self.fill <= max(1, bench.cell.page_size),
+            f"get_cuda_graph_seq_len_fill_value() gives {self.fill}: a padding row has the keys of "
+            f"the padding page at most ({bench.cell.label})",
+        )
         blank = bench._batch("decode", [], [], [], [])
         self.batch = blank
         for name, values in (

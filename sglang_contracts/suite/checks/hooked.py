@@ -14,10 +14,11 @@ from typing import Any
 
 from sglang_contracts.live.build import accepted
 from sglang_contracts.live.differences import symbol
+from sglang_contracts.suite.bench import Bench
 from sglang_contracts.suite.checks.hooks import needs_plugins
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
-from sglang_contracts.suite.served import entered
+from sglang_contracts.suite.served import backend_name, entered
 from sglang_contracts.suite.violation import Inapplicable, ask, describe, expect
 
 DRAW = "sglang.srt.layers.sampler.top_k_top_p_min_p_sampling_from_probs_torch"
@@ -162,6 +163,36 @@ def _textbook(norm: Any, x: Any, residual: Any = None, *more: Any, **options: An
     return out if residual is None else (out, total.to(x.dtype))
 
 
+TRITON = "sglang.srt.utils.common.support_triton"
+
+
+@check(
+    "hooks.triton-is-answered",
+    1,
+    "Where the backend has no Triton, SGLang's question by name is answered so, too",
+    clauses=("platform/support_triton",),
+    forbids_raising=True,
+    why="Until 0.5.21 a list of names decides: a name that is not on it is launched on Triton.",
+)
+def _triton(context: Context) -> None:
+    needs_plugins(context)
+    if context.since("0.5.22"):
+        raise Inapplicable(f"SGLang {context.release} asks no list of names: a capability tells")
+    bench = Bench(context, context.cells()[0], looks=False, filled=False)
+    answer = getattr(bench.backend, "support_triton", None)
+    if answer is None or ask("support_triton()", answer):
+        raise Inapplicable(f"the backend does not say on SGLang {context.release}: no Triton")
+    with entered(context.subject) as there:
+        name = backend_name(context.subject, there.platform)
+        hooks = list(there.hooks.get(TRITON, ()))
+    asked = composed(lambda backend: True, hooks)
+    expect(
+        not ask("the hooked support_triton", asked, name),
+        f"the backend says that it has no Triton, and support_triton({name!r}) is true for core: "
+        "hook it",
+    )
+
+
 @check(
     "hooks.norms-equal-the-textbook",
     3,
@@ -195,6 +226,8 @@ def _norm(context: Context) -> None:
                 given = (copy(norm), x.clone(), *(() if beside is None else (beside.clone(),)))
                 wanted = _textbook(norm, x, beside)
                 found = ask(f"the hooked {what}", forward, *given)
+                other = (copy(norm), -x, *(() if beside is None else (-beside,)))
+                ask(f"the hooked {what} once more", forward, *other)  # as of queries, then keys
                 pairs = (
                     [(found, wanted)] if beside is None else list(zip(found, wanted, strict=True))
                 )
@@ -235,7 +268,12 @@ def _quantised(context: Context) -> None:
         raise Inapplicable("the platform brings no quantisation 'w8a8_int8'")
     base = symbol("sglang.srt.layers.linear:LinearBase")
     generator = torch.Generator().manual_seed(6)
-    sizes = ((3, 32, 12, torch.float32), (5, 64, 8, torch.bfloat16), (517, 16, 8, torch.float32))
+    sizes = (
+        (3, 32, 12, torch.float32),
+        (5, 64, 8, torch.bfloat16),
+        (517, 16, 8, torch.float32),
+        (4, 32, 32, torch.float32),  # square, as an output projection's
+    )
     for rows, width, out, dtype in sizes:
         layer = type("Layer", (base,), {"__init__": torch.nn.Module.__init__})()
         weight = torch.randint(-127, 128, (out, width), generator=generator).to(torch.int8)

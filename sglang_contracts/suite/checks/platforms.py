@@ -12,6 +12,7 @@ from typing import Any
 from sglang_contracts.contract import variant
 from sglang_contracts.live.differences import symbol
 from sglang_contracts.suite.context import Context
+from sglang_contracts.suite.device import watched
 from sglang_contracts.suite.registry import check
 from sglang_contracts.suite.served import PLATFORM, platform_class
 from sglang_contracts.suite.subject import Subject
@@ -218,6 +219,30 @@ def _quantisation(context: Context, platform: Any) -> None:
         )
 
 
+def _on_the_card(context: Context, platform: Any) -> None:
+    """Ask for free and total memory where some of it is held, on the simulated device."""
+    import torch
+
+    declared = context.subject.capabilities
+    if not declared.simulated_device or not hasattr(platform, "device_type"):
+        return
+    try:
+        with watched(context) as watch:
+            platform.device_type = watch.device
+            held = torch.zeros(1 << 20, dtype=torch.uint8, device=watch.device)
+            pair = ask("get_available_memory(0) on a card", platform.get_available_memory, 0)
+            del held
+    except Inapplicable:
+        return
+    finally:
+        vars(platform).pop("device_type", None)
+    expect(
+        isinstance(pair, tuple) and len(pair) == 2 and pair[0] < pair[1],
+        "get_available_memory() of a card of which some is in use gives no (free, total) with less "
+        "free than there is",
+    )
+
+
 _SMALLEST = 1 << 30
 """Bytes that every card has and that no card has in larger units."""
 
@@ -262,6 +287,7 @@ def _answers(context: Context) -> None:
         if callable(getattr(type(platform), clause.name, None)):  # a property is not evaluated
             _takes(getattr(platform, clause.name), parameters, clause.id)
     if own("get_available_memory"):
+        _on_the_card(context, platform)
         pair = ask("get_available_memory(0)", platform.get_available_memory, 0)
         expect(
             isinstance(pair, tuple) and len(pair) == 2,

@@ -119,6 +119,7 @@ def _declared(context: Context) -> None:
             _same("backend", f"the registry's factory of {name!r}", made, wanted)
         if there.platform is None:
             return
+        _own_quantisation(context, there.platform)
         for part, get, where in (
             ("kv-pool", pool_class, "the platform's hook"),
             ("allocator", allocator_class, "get_paged_allocator_cls()"),
@@ -126,6 +127,20 @@ def _declared(context: Context) -> None:
             if declared[part] is not None:
                 found = get(there.platform)
                 _same(part, where, found, stock(declared[part]))
+
+
+def _own_quantisation(context: Context, platform: Any) -> None:
+    """Where kernels of int8 weights are declared, the platform may not serve SGLang's own."""
+    method = getattr(platform, "get_quantization_config", None)
+    if not context.subject.capabilities.quantization or method is None:
+        return
+    for name in getattr(platform, "supported_quantization", None) or ():
+        found = ask(f"get_quantization_config({name!r})", method, name)
+        expect(
+            found is None or stock(found) is not None,
+            f"get_quantization_config({name!r}) gives {called(found)}, SGLang's own, though the "
+            "plugin declares 'quantization' of its own",
+        )
 
 
 def _same(part: str, where: str, served: Any, declared: Any) -> None:

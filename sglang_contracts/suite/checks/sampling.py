@@ -125,6 +125,19 @@ def _greedy(context: Context) -> None:
     found = _sample(context, logits, [1.0] * 64, [1.0] * 64, [1] * 64)
     wrong = sum(a != b for a, b in zip(found, best, strict=True))
     expect(not wrong, f"with top_k 1, {wrong} of 64 rows are not the most likely token")
+    ties = torch.zeros(64, 50)
+    ties[:, [7, 31]] = 4.0  # as bfloat16 makes them
+    top_ks = [1 if row % 2 else ALL for row in range(64)]
+    tokens = {
+        token
+        for seed in range(4)
+        for token in _sample(context, ties, [1.0] * 64, [1.0] * 64, top_ks, seed=seed)[1::2]
+    }
+    expect(
+        len(tokens) == 1 and tokens <= {7, 31},
+        f"where two tokens are the most likely, greedy rows beside sampled ones give "
+        f"{len(tokens)} different ones: ranks that draw apart go on apart",
+    )
 
 
 @check(

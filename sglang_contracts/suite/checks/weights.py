@@ -60,6 +60,23 @@ def _unpack(context: Context) -> None:
         expect(torch.equal(words, pack(weight)), "unpacking changes the packed words in place")
 
 
+def _rounding(subject: Any, weight: Any, prepared: Any, scale: Any, width: int) -> None:
+    """Activations that are no whole steps cost what rounding to the nearest costs, not more."""
+    import torch
+
+    x = torch.randn(64, width, generator=torch.Generator().manual_seed(12))
+    step = x.abs().amax(1, keepdim=True) / 127
+    exact = x.double() @ (weight.double() * scale.double()[:, None]).t()
+    nearest = (x / step).round().double() * step.double()
+    least = nearest @ (weight.double() * scale.double()[:, None]).t() - exact
+    found = ask("linear", subject.linear, x, weight, prepared, None).double() - exact
+    expect(
+        bool(torch.isfinite(found).all()) and float(found.norm()) <= 1.5 * float(least.norm()),
+        f"int8 activations of {width} channels cost {float(found.norm() / least.norm()):.3g} times "
+        "what rounding them to the nearest step costs",
+    )
+
+
 @check(
     "weights.linear-equals-dequantised-product",
     3,
@@ -120,6 +137,7 @@ def _linear(context: Context) -> None:
             f"dequantised weight; worst in row {int(error.argmax()) // out} of {rows}, output "
             f"channel {int(error.argmax()) % out} of {out}",
         )
+        _rounding(subject, weight, prepared, scale, width)
         if rows % 2 == 0:
             continue
         deep = ask("linear of three dims", subject.linear, x[None], weight, prepared, bias)

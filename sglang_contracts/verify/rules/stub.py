@@ -58,7 +58,12 @@ def judge(judging: Judging, case: Case) -> Finding | None:
 CAUSE = Cause(
     detects={{UseKind.CALL: detect}},
     failures=(
-        Failure(what="{name}", says="TODO: of {{name}}", catches=NOTHING, judge=judge),
+        Failure(
+            what="{name}",
+            says="TODO: what happens to {{name}}, in a few words",
+            catches=NOTHING,
+            judge=judge,
+        ),
     ),
     rules=({constant},),
 )

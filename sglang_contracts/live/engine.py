@@ -24,7 +24,7 @@ from typing import Any
 
 from sglang_contracts import subprocesses
 from sglang_contracts.errors import ContractsError
-from sglang_contracts.live import card, register, shim, trace
+from sglang_contracts.live import card, memory_limit, register, shim, trace
 from sglang_contracts.live.build import installed_release
 from sglang_contracts.live.differences import Differences, symbol
 
@@ -144,6 +144,7 @@ def environment(job: Job, release: str) -> dict[str, str]:
     differences = Differences(release)
     result = shim.environment(quiet_environment(os.environ))
     result["SGLANG_CONTRACTS_SDK"] = "shim"
+    result[memory_limit.VARIABLE] = str(memory_limit.TINY)
     if job.platform:
         result["SGLANG_PLATFORM"] = job.platform
     else:
@@ -271,6 +272,7 @@ def main(arguments: Sequence[str]) -> None:
     """Serve the job in file ``arguments[0]`` and write the answers to ``arguments[1]``."""
     import asyncio
 
+    memory_limit.apply()
     engine_class = symbol("sglang.srt.entrypoints.engine:Engine")
 
     threading.Thread(target=end_with_parent, daemon=True).start()

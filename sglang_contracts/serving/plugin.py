@@ -15,6 +15,7 @@ from typing import Any
 
 from sglang_contracts import paths, subprocesses
 from sglang_contracts.errors import ContractsError
+from sglang_contracts.live import memory_limit
 from sglang_contracts.serving import run_file
 from sglang_contracts.serving.run_file import RunFile
 from sglang_contracts.serving.server import Order, Server, running
@@ -104,13 +105,16 @@ def opened(
     Raises:
         ContractsError: It did not become healthy.
     """
-    expected = None
+    expected, bound = None, dict[str, str]()
     if not model:
         tell("the tiny model, and what Hugging Face answers on it")
         place, expected = tiny_model()
         model = str(place)
+        bound = {memory_limit.VARIABLE: str(memory_limit.TINY)} if on_cpu(subject) else {}
     made, extension = order(subject, model, flags)
-    made = dataclasses.replace(made, environment={**made.environment, **(environment or {})})
+    made = dataclasses.replace(
+        made, environment={**bound, **made.environment, **(environment or {})}
+    )
 
     def further(more: Sequence[str]) -> contextlib.AbstractContextManager[Server]:
         return _with_token(running(with_flags(made, more), folder), extension)

@@ -218,6 +218,9 @@ def _attention(shape: Architecture) -> list[tuple[Any, ...]]:
 
 
 def rotary_table(shape: Architecture) -> int:
-    """Bytes of the table of rotary embeddings, which no checkpoint has and each card holds."""
+    """Bytes of the table of rotary embeddings, which no checkpoint has and each card holds.
+
+    In the weights' dtype, as on each platform but CUDA, which keeps it in float32.
+    """
     size = shape.rotary if shape.latent else shape.head_dim
-    return shape.context * size * 4
+    return shape.context * size * ELEMENT_BYTES.get(shape.dtype, 2)

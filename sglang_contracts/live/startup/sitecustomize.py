@@ -32,6 +32,11 @@ if os.environ.get("SGLANG_CONTRACTS_SHIM") == "1":
         from sglang_contracts.live import trace
 
         trace.install(Path(folder))
+    card_memory = os.environ.get("SGLANG_CONTRACTS_CARD_MEMORY", "")
+    if card_memory.isdigit():
+        from sglang_contracts.live import memory_size
+
+        memory_size.install(int(card_memory))
     card_folder = os.environ.get("SGLANG_CONTRACTS_CARD")
     if card_folder:
         from pathlib import Path

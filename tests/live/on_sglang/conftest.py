@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from sglang_contracts.contract import load_contracts
-from sglang_contracts.live import card, evidence, shim, tiny
+from sglang_contracts.live import card, evidence, memory_size, shim, tiny
 from sglang_contracts.live.build import installed_release
 from sglang_contracts.live.differences import Differences
 from sglang_contracts.live.engine import KUNLUN, TORCH_NATIVE, Job, run
@@ -41,7 +41,7 @@ LATE = {
     "ranks_run": ("0.5.13", "0.5.16", "0.5.20"),
     "defects": ("0.5.23",),
     "card_run": ("0.5.22",),
-    "int8_run": ("0.5.22",),
+    "int8_run": ("0.5.23",),
 }
 """Fixtures of what takes longest, in the order in which it is started → the lines that have it: no
 line has more than two, or it would take a minute longer than the others."""
@@ -70,8 +70,8 @@ def pytest_collection_finish(session):
     """At the latest now that some are known to need the engines."""
     if any("served" in _fixtures(item) for item in session.items):
         start(session.config)
-    if any({*LATE} & {*_fixtures(item)} for item in session.items):
-        start_servers(session.config)
+    wanted = {name for item in session.items for name in _in(item, LATE)}
+    start_servers(session.config, wanted)
 
 
 def _fixtures(item):
@@ -81,6 +81,14 @@ def _fixtures(item):
 def _in(item, names):
     return [name for name in _fixtures(item) if name in names]
 
+
+CARD = 256 << 20
+"""Bytes of the card of the engines below: the pool is what SGLang makes of it."""
+
+SIZED = {"max_total_tokens": None, "mem_fraction_static": 0.5}
+"""Options of an engine whose pool nothing bounds but that card."""
+
+OF_SIZE = {memory_size.VARIABLE: str(CARD)}
 
 COLLECTIVES = {
     "0.5.13": {},
@@ -95,7 +103,7 @@ def serve_ranks(work):
     release = installed_release()
     folder = work / f"run-{release}-ranks"
     folder.mkdir(parents=True, exist_ok=True)
-    variables = {"SGLANG_CPU_OMP_THREADS_BIND": "0|1", **COLLECTIVES[release]}
+    variables = {"SGLANG_CPU_OMP_THREADS_BIND": "0|1", **COLLECTIVES[release], **OF_SIZE}
     if COLLECTIVES[release]:
         matrix = folder / "topology.json"
         matrix.write_text('[["X", "SYS"], ["SYS", "X"]]')
@@ -105,7 +113,7 @@ def serve_ranks(work):
         KUNLUN,
         16,
         GROUPS,
-        {"chunked_prefill_size": CHUNK, "tp_size": 2},
+        {"chunked_prefill_size": CHUNK, "tp_size": 2, **SIZED},
         platform=KUNLUN,
         variables=variables,
     )
@@ -116,9 +124,9 @@ def serve_on_card(work):
     """An engine that computes on the simulated card, and what happened there in each pass."""
     release = installed_release()
     folder, events = noted(work / f"run-{release}-card")
-    options = {"chunked_prefill_size": CHUNK}
+    options = {"chunked_prefill_size": CHUNK, **SIZED}
     model = reference(work, release).model
-    job = Job(model, KUNLUN, 16, GROUPS, options, platform=KUNLUN, card=events)
+    job = Job(model, KUNLUN, 16, GROUPS, options, platform=KUNLUN, card=events, variables=OF_SIZE)
     return job, run(job, release, folder), tuple(card.passes(events))
 
 
@@ -126,9 +134,11 @@ def serve_int8(work):
     """An engine of quantised weights, and the kernels that ran in each pass."""
     release = installed_release()
     folder, events = noted(work / f"run-{release}-int8")
-    options = {"chunked_prefill_size": CHUNK, "quantization": "w8a8_int8"}
+    options = {"chunked_prefill_size": CHUNK, "quantization": "w8a8_int8", **SIZED}
     model = tiny.make_int8(folder / "model", reference(work, release).model)
-    job = Job(model, KUNLUN, 16, GROUPS, options, platform=KUNLUN, kernels=events)
+    job = Job(
+        model, KUNLUN, 16, GROUPS, options, platform=KUNLUN, kernels=events, variables=OF_SIZE
+    )
     return job, run(job, release, folder), tuple(card.passes(events))
 
 
@@ -140,9 +150,9 @@ def noted(folder):
     return folder, events
 
 
-def start_servers(config):
+def start_servers(config, wanted=tuple(LATE)):
     """Start once what takes longest, as far as this line has it: one after the other."""
-    if level_5 in config.stash or config.option.collectonly:
+    if not wanted or level_5 in config.stash or config.option.collectonly:
         return
     place = Path(__file__).with_name("servers.py")
     spec = importlib.util.spec_from_file_location("servers_of_level_five", place)
@@ -158,7 +168,9 @@ def start_servers(config):
         "int8_run": lambda: serve_int8(work),
     }
     pool = ThreadPoolExecutor(1)
-    jobs = {name: pool.submit(makers[name]) for name in LATE if release in LATE[name]}
+    jobs = {
+        name: pool.submit(makers[name]) for name in LATE if name in wanted and release in LATE[name]
+    }
     config.stash[level_5] = jobs
 
 
@@ -270,6 +282,12 @@ def gathered(release, jobs, dims):
         "sglang-kunlun-reference": version("sglang-kunlun-reference"),
     }
     return evidence.distil(release, settings, versions, dims)
+
+
+@pytest.fixture(scope="session")
+def card_bytes():
+    """Bytes of the card that the engines of ranks, card and int8 have."""
+    return CARD
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,8 @@ from sglang_contracts.surface.model import Flag
 
 SERVER = ("sglang.srt.server_args", "sglang.srt.arg_groups")
 """Beginnings of the modules that register the server's flags."""
+DIFFUSION = "sglang.multimodal_gen."
+"""Beginning of the modules that register the diffusion server's."""
 NAMES = "*"
 HEADER = ""
 FLAGS = msgspec.msgpack.Decoder(list[tuple[str, Flag]])
@@ -45,7 +47,8 @@ def changes(frame: str, old: bytes, new: bytes, corrupt: Corrupt) -> tuple[str, 
         if frame.startswith("m:"):
             found = set(_in_modules(module_parts(old, corrupt), module_parts(new, corrupt)))
         elif frame == "flags":
-            found = set(_differing(by_name(FLAGS.decode(old)), by_name(FLAGS.decode(new))))
+            was, now = (by_name(FLAGS.decode(each), diffusion=True) for each in (old, new))
+            found = set(_differing(was, now))
         else:
             found = set(_differing(_TABLE.decode(old), _TABLE.decode(new)))
     except msgspec.MsgspecError as error:
@@ -53,10 +56,19 @@ def changes(frame: str, old: bytes, new: bytes, corrupt: Corrupt) -> tuple[str, 
     return tuple(sorted(found))
 
 
-def by_name(flags: Iterable[tuple[str, Flag]]) -> dict[str, tuple[str, Flag]]:
-    """Command-line flags by each of their spellings, each with the module that registers it."""
+def by_name(
+    flags: Iterable[tuple[str, Flag]], *, diffusion: bool = False
+) -> dict[str, tuple[str, Flag]]:
+    """Command-line flags by each of their spellings, each with the module that registers it.
+
+    Args:
+        flags: Every flag of a release, with its module.
+        diffusion: Whether those of the diffusion server count, which are another program's.
+    """
     found: dict[str, tuple[str, Flag]] = {}
     for module, flag in flags:
+        if module.startswith(DIFFUSION) and not diffusion:
+            continue
         # The server's own parser wins over a benchmark's flag of the same name.
         ours = module.startswith(SERVER)
         for name in flag.names:

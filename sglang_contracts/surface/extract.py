@@ -85,7 +85,7 @@ def extract(source: bytes, name: str, *, package: bool) -> tuple[Module, Usage]:
 def _read(body: list[ast.stmt], name: str, package: bool) -> tuple[_Scope, Facts]:
     scope = _Scope(name, package)
     scope.read(body)
-    facts = Facts(scope.imports, scope.absolute)
+    facts = Facts(scope.imports, scope.absolute, name)
     facts.read(body)
     return scope, facts
 

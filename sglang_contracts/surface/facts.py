@@ -12,12 +12,14 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from sglang_contracts.surface import expression
+from sglang_contracts.surface.flags import TEXT_LIMIT, annotated_flag, literal, registered_flag
 from sglang_contracts.surface.model import Call, Condition, Flag, Import, Usage
+from sglang_contracts.surface.routes import ROUTES, routes
 from sglang_contracts.surface.walk import child_fields
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 _ENVIRONMENT = {"getenv", "setdefault", "pop", "get", "getint", "unsetenv", "putenv"}
-_TEXT_LIMIT = 160
+_PREFIX = "SGLANG_"
 _EXTERNAL_ROOTS = {"torch", "np", "F", "os", "math", "time", "json", "re", "tl", "triton", "dist"}
 
 
@@ -25,8 +27,12 @@ class Facts:
     """Collects over one module; see the attributes of :class:`~.model.Module` of the same names."""
 
     def __init__(
-        self, imports: dict[str, Import], absolute: Callable[[ast.ImportFrom], str]
+        self,
+        imports: dict[str, Import],
+        absolute: Callable[[ast.ImportFrom], str],
+        module: str = "",
     ) -> None:
+        self._environ = module.endswith(".environ")
         self._external = _EXTERNAL_ROOTS | {
             name
             for name, target in imports.items()
@@ -105,6 +111,7 @@ class Facts:
             return
         unpacked = getattr(node, "_unpacked", 0)
         self._strings_of_call(name, node)
+        self._metric(node)
         if root in self._external:
             if name in _ENVIRONMENT:
                 self._variable(node)
@@ -129,11 +136,21 @@ class Facts:
         text: str = first.value
         if name == "add_argument":
             if text.startswith("-"):
-                self._flag(node)
+                self.flags.append(registered_flag(node))
+        elif name in ROUTES and text.startswith("/"):
+            self.registrations["route"].update(routes(name, node, text))
         elif name.lstrip("_").startswith("register"):
             self.registrations[name].add(text)
         elif "env" in name.lower() and _VARIABLE.fullmatch(text):
             self._deprecated_variables(name, node, text)
+
+    def _metric(self, node: ast.Call) -> None:
+        """``Counter(name="sglang:…")``, whatever makes it."""
+        named = [each.value for each in node.keywords if each.arg == "name"]
+        for each in (*named, *node.args[:1]):
+            text = str(each.value) if isinstance(each, ast.Constant) else ""
+            if text.startswith("sglang:") and "::" not in text:  # ``sglang::x`` names a process
+                self.registrations["metric"].add(text)
 
     def _deprecated_variables(self, name: str, node: ast.Call, text: str) -> None:
         second = (
@@ -147,7 +164,7 @@ class Facts:
             self.environment[second] = text  # (new_name, old_name)
             self.environment.setdefault(text, "")
         else:
-            self.environment[text] = second[:_TEXT_LIMIT]
+            self.environment[text] = second[:TEXT_LIMIT]
 
     def _variable(self, node: ast.Call) -> None:
         if node.args and isinstance(node.args[0], ast.Constant):
@@ -232,7 +249,12 @@ class Facts:
             ):
                 continue
             if isinstance(value, ast.Call) and "eprecated" in expression.text(value.func):
-                self.environment[key.value] = _literal(value)[:_TEXT_LIMIT]
+                self.environment[key.value] = literal(value)[:TEXT_LIMIT]
+            elif self._environ and isinstance(value, ast.Constant):
+                new = str(value.value)  # ``{"OLD": "NEW"}``, forwarded in a loop
+                if new.startswith(_PREFIX) and _VARIABLE.fullmatch(new):
+                    self.environment[key.value] = new
+                    self.environment.setdefault(new, "")
 
     def _class(self, node: ast.ClassDef) -> None:
         if node.name == "Envs":
@@ -261,79 +283,6 @@ class Facts:
                 for keyword in call.keywords:  # type: ignore[attr-defined]
                     if keyword.arg == "deprecated_name" and isinstance(keyword.value, ast.Constant):
                         self.environment[str(keyword.value.value)] = target.id
-
-    def _flag(self, node: ast.Call) -> None:
-        names = tuple(
-            argument.value
-            for argument in node.args
-            if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-        )
-        written = {each.arg: each.value for each in node.keywords if each.arg}
-        self.flags.append(_flag(names, "", written))
-
-
-def annotated_flag(node: ast.AnnAssign) -> Flag | None:
-    """The flag that a field ``name: A[T, "help"]`` or ``A[T, Arg(…)]`` makes; None without one."""
-    assert isinstance(node.annotation, ast.Subscript)
-    assert isinstance(node.annotation.slice, ast.Tuple)
-    assert isinstance(node.target, ast.Name)
-    name = node.target.id
-    inner, *metadata = node.annotation.slice.elts
-    for each in metadata:
-        if isinstance(each, ast.Call) and expression.text(each.func) == "Arg":
-            written = {keyword.arg: keyword.value for keyword in each.keywords if keyword.arg}
-            break
-        if isinstance(each, (ast.Constant, ast.JoinedStr, ast.BinOp)):
-            written = {"help": each}
-            break
-    else:
-        return None
-    if expression.text(written.get("no_cli")) == "True":
-        return None
-    spelling = _literal(written["cli_name"]) if "cli_name" in written else ""
-    aliases = written.get("aliases")
-    names = [spelling or "--" + name.replace("_", "-")]
-    if isinstance(aliases, (ast.List, ast.Tuple)):
-        names += [_literal(alias) for alias in aliases.elts]
-    type_text = expression.text(inner)
-    if "choices" not in written:
-        literal = re.search(r"Literal\[([^\]]*)\]", type_text)
-        if literal:
-            written["choices"] = ast.parse(f"[{literal.group(1)}]", mode="eval").body
-    if type_text == "bool" and "action" not in written:
-        written["action"] = ast.Constant("store_true")
-    if node.value is None and "required" not in written and "positional" not in written:
-        written["required"] = ast.Constant(True)
-    return _flag(tuple(names), name, written)
-
-
-def _flag(names: tuple[str, ...], dest: str, written: dict[str, ast.expr]) -> Flag:
-    help_text = _literal(written["help"]) if "help" in written else ""
-    action = expression.text(written.get("action"), _TEXT_LIMIT).strip("'")
-    new_flag = _literal(written["new_flag"]) if "new_flag" in written else ""
-    deprecated = ""
-    if "eprecated" in action or "eprecated" in help_text[:200] or new_flag:
-        deprecated = (new_flag or help_text or "deprecated")[:_TEXT_LIMIT]
-    long_names = [each for each in names if each.startswith("--")] or list(names)
-    if "dest" in written:
-        dest = _literal(written["dest"])
-    return Flag(
-        names=names,
-        dest=dest or long_names[0].lstrip("-").replace("-", "_"),
-        choices=expression.text(written.get("choices"), 1000),
-        action=action,
-        type=expression.text(written.get("type"), _TEXT_LIMIT),
-        nargs=expression.text(written.get("nargs")).strip("'"),
-        required=expression.text(written.get("required")) == "True",
-        deprecated=deprecated,
-    )
-
-
-def _literal(node: ast.AST) -> str:
-    """The literal parts of a string expression, joined in order."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else ""
-    return "".join(_literal(child) for child in ast.iter_child_nodes(node))
 
 
 def tail(node: ast.expr) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from sglang_contracts.surface.kept import RecordId
 from sglang_contracts.surface.model import Call, Class, Flag, Module, Usage
 from sglang_contracts.surface.store import Pack
+from sglang_contracts.surface.wheel import covered
 
 SHARDS = 16
 """Facts that are looked up by name over a release lie in this many frames of each kind: fewer
@@ -67,9 +68,11 @@ def encode(value: object) -> bytes:
 
 def frames(modules: Mapping[str, tuple[Module, Usage]]) -> dict[str, bytes]:
     """The frames of a release: one for each module, and the facts looked up by name in shards."""
-    out = {f"m:{name}": encode(module) for name, (module, _) in modules.items()}
+    beside = {name: usage for name, (_, usage) in modules.items() if not covered(name)}
+    modules = {name: each for name, each in modules.items() if name not in beside}
     called: list[dict[str, dict[str, tuple[Call, ...]]]] = [{} for _ in range(SHARDS)]
     reads: list[dict[str, dict[str, list[str]]]] = [{} for _ in range(SHARDS)]
+    out = {f"m:{name}": encode(module) for name, (module, _) in modules.items()}
     names: list[dict[str, list[str]]] = [{} for _ in range(SHARDS)]
     environment: dict[str, str] = {}
     flags: list[tuple[str, Flag]] = []
@@ -94,6 +97,8 @@ def frames(modules: Mapping[str, tuple[Module, Usage]]) -> dict[str, bytes]:
         for function, keys in usage.registrations.items():
             for key in keys:
                 registrations[function].setdefault(key, []).append(module_name)
+    for name in sorted(beside):  # of what is not recorded itself: its command-line flags alone
+        flags += [(name, flag) for flag in beside[name].flags]
     for index in range(SHARDS):
         out[f"c:{index}"] = _SORTED.encode(called[index])
         out[f"r:{index}"] = _SORTED.encode(reads[index])

@@ -104,6 +104,10 @@ def _strings(names: Names, module: str, node: ast.expr, depth: int) -> tuple[str
             left = _strings(names, module, node.left, depth + 1)
             right = _strings(names, module, node.right, depth + 1)
             return None if left is None or right is None else left + right
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted" | "set"), args=[inner]):
+            return _strings(names, module, inner, depth + 1)
+        case ast.Call(func=ast.Attribute(value=inner, attr="keys"), args=[]):
+            return _strings(names, module, inner, depth + 1)
         case ast.Name() | ast.Attribute():
             found = _dotted(names, module, node)
             if found is None or not isinstance(found.node, (Value, Attribute)):

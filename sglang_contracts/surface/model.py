@@ -214,6 +214,8 @@ class Flag(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=
     required: bool = False
     deprecated: str = ""
     """What its help or action says to use instead, where it says that it is deprecated."""
+    refused: bool = False
+    """Registered only to stop the launch with a message (:attr:`deprecated`)."""
 
 
 class Module(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True, gc=False):

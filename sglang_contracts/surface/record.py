@@ -35,6 +35,8 @@ def read_modules(
 ) -> dict[str, tuple[Module, Usage]]:
     """Read every recorded module of a wheel, in ``jobs`` processes."""
     names = wheel.modules(only)
+    if only == "sglang":
+        names += wheel.flag_modules()
     out: dict[str, tuple[Module, Usage]] = {}
     if jobs <= 1 or not subprocesses.can_share():
         with _collector_off():

@@ -29,6 +29,12 @@ RECORDED = (
     "sglang.test",
 )
 """Packages of which everything is recorded; of ``sglang`` itself, the modules directly in it."""
+FLAGS_ALONE = (
+    "sglang.multimodal_gen.runtime.server_args",
+    "sglang.multimodal_gen.runtime.entrypoints.cli",
+    "sglang.multimodal_gen.configs",
+)
+"""Beginnings of modules of which only command-line flags are recorded: the diffusion server's."""
 _INSIDE = tuple(f"{root}." for root in RECORDED)
 
 MAX_ENTRIES = 200_000
@@ -109,7 +115,16 @@ class Wheel:
 
     def modules(self, only: str = "sglang") -> list[str]:
         """Names of the recorded modules, sorted; ``only`` narrows to one package."""
-        return sorted(name for name in self._files() if name == only or name.startswith(f"{only}."))
+        return sorted(
+            name
+            for name in self._files()
+            if (name == only or name.startswith(f"{only}.")) and covered(name)
+        )
+
+    def flag_modules(self) -> list[str]:
+        """Names of modules of which the command-line flags alone are recorded, sorted."""
+        beside = (name for name in self._files() if not covered(name))
+        return sorted(name for name in beside if b"add_argument(" in self.source(name)[0])
 
     def source(self, module: str) -> tuple[bytes, bool]:
         """A module's source, and whether it is a package's ``__init__.py``."""
@@ -143,7 +158,8 @@ class Wheel:
             if parts[-1] == "__init__":
                 parts.pop()
             module = ".".join(parts)
-            if all(part.isidentifier() for part in parts) and covered(module):
+            recorded = covered(module) or module.startswith(FLAGS_ALONE)
+            if all(part.isidentifier() for part in parts) and recorded:
                 yield module, info
 
     def _check(self) -> None:

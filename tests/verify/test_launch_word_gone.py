@@ -21,8 +21,11 @@ def symbols(catalog, *more):
     return [each.symbol for each in report.releases[0].findings]
 
 
-def test_a_backend_that_a_plugin_registers_is_no_finding(catalog):
-    assert symbols(catalog, "--attention-backend", "kunlun") == []
+def test_a_backend_that_only_a_plugin_registers_is_a_warning(catalog):
+    report = launch_check([*SERVER, "--attention-backend", "kunlun"], catalog, "0.5.23")
+    [finding] = report.releases[0].findings
+    assert finding.severity.value == "warning"
+    assert "only a plugin" in finding.detail
 
 
 def test_a_value_that_a_release_listed_is_missed_with_its_successor(catalog):
@@ -73,7 +76,7 @@ def test_a_value_that_is_like_none_is_told_what_there_is(catalog):
     "words",
     [
         ("--tp", "2"),
-        ("--mem-fraction-static", "-0.5"),
+        ("--chunked-prefill-size", "-1"),
         ("--json-model-override-args", '{"a": -1, "--b": 2}'),
         ("--disable-radix", "--trust-remote-code"),
         ("--max-running-requests=8", "&&", "echo", "--no-such-flag"),

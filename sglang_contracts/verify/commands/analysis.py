@@ -32,7 +32,8 @@ from sglang_contracts.verify.rules.clause_candidates import clauses_of
 from sglang_contracts.verify.rules.detectors import Detectors
 from sglang_contracts.verify.rules.history import Timeline
 from sglang_contracts.verify.rules.judge import Told, told_at
-from sglang_contracts.verify.rules.launch_word_gone import Given, Launches, by_keyword
+from sglang_contracts.verify.rules.launch_flags import Given, by_keyword
+from sglang_contracts.verify.rules.launch_word_gone import Launches
 from sglang_contracts.verify.rules.registry import MERGES_WITH, RULES
 from sglang_contracts.verify.rules.switch_default_flipped import Defaults
 from sglang_contracts.verify.rules.unresolved import in_any_release

@@ -18,7 +18,8 @@ from sglang_contracts.verify.commands.analysis import (
 from sglang_contracts.verify.findings.cache import Result, key_of, load, save
 from sglang_contracts.verify.findings.finding import Location, PluginInfo, Report
 from sglang_contracts.verify.findings.merge import merge
-from sglang_contracts.verify.rules.launch_word_gone import Given, Launches
+from sglang_contracts.verify.rules.launch_flags import Given
+from sglang_contracts.verify.rules.launch_word_gone import Launches
 from sglang_contracts.verify.rules.registry import MERGES_WITH
 from sglang_contracts.verify.suggest.call_forms import said_by
 from sglang_contracts.verify.suggest.replacements import Replacements

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import bisect
+import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from sglang_contracts.errors import nearest as alike
-from sglang_contracts.plugin.ir.nodes import Attr, Call, Import, Text
-from sglang_contracts.plugin.ir.records import File, UseKind
 from sglang_contracts.surface.catalog import Catalog
-from sglang_contracts.surface.model import Flag
-from sglang_contracts.surface.parsers import OF_SERVER
 from sglang_contracts.surface.surface import Surface
 from sglang_contracts.verify.answers.outcome import Status
 from sglang_contracts.verify.answers.spans import nearest, start
-from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Suggestion
+from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.rules.cause import Cause
+from sglang_contracts.verify.rules.launch_flags import FlagTable, Given
+from sglang_contracts.verify.rules.launch_value_wrong import (
+    SERVER_ARG_DEPRECATED,
+    SERVER_ARG_VALUE,
+    TAKES_NONE,
+    TAKES_ONE,
+    problem,
+)
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.suggest.replacements import Replacements
 
@@ -53,86 +58,17 @@ ENV_REMOVED = Rule(
 _PREFIX_SHIMS = frozenset({"_convert_SGL_to_SGLANG", "_handle_deprecated_envs"})
 """Functions of ``sglang.srt.environ`` that copy each ``SGL_*`` to ``SGLANG_*`` at import."""
 
+_NO_VALUES = ("flag", "environment")
+"""States that are about a word itself, whatever it is given."""
+_HOLES = ("$", "{", "<")
+_NAMED = re.compile(r"--[a-z][\w-]*")
+
 TAKES = "it takes {choices}"
+ONLY_WITH_A_PLUGIN = (
+    "the release has no such name: only a plugin that registers it makes the server take it "
+    "(--plugin PATH says whether it does)"
+)
 OR = " or "
-
-
-class Given(NamedTuple):
-    """A flag or variable somewhere in a plugin."""
-
-    name: str
-    value: str | None
-    location: Location
-    program: str = OF_SERVER
-    """Of a flag: the program it is given to."""
-    keyword: bool = False
-    """Given to a constructor, where the call itself tells whether there is such a thing."""
-
-    @property
-    def bare(self) -> Given:
-        """The same without its value."""
-        return self._replace(value=None)
-
-    @property
-    def is_flag(self) -> bool:
-        """Whether it is a flag."""
-        return self.name.startswith("--")
-
-
-_MADE_OF_ARGUMENTS = frozenset({"ServerArgs", "Engine"})
-"""What of SGLang's takes server arguments by keyword."""
-
-
-def by_keyword(file: File) -> list[Given]:
-    """Constant server arguments that calls are given whichever release it is."""
-    found = []
-    for use in file.uses:
-        node = file.nodes[use.node]
-        if use.kind is not UseKind.CALL or type(node) is not Call or use.guard:
-            continue
-        callee = file.nodes[node.callee]
-        module = file.nodes[callee.base] if type(callee) is Attr else callee
-        if not isinstance(callee, (Attr, Import)) or type(module) is not Import:
-            continue
-        if callee.name not in _MADE_OF_ARGUMENTS:
-            continue
-        for keyword, value in file.forms[node.form].keywords.items():
-            held = file.nodes[value]
-            if type(held) is Text:
-                flag = "--" + keyword.replace("_", "-")
-                place = Location(file.path, use.line, use.column)
-                found.append(Given(flag, held.text, place, keyword=True))
-    return found
-
-
-class _FlagTable:
-    """The flags of a program in one release, also by how they begin."""
-
-    def __init__(self, surface: Surface, program: str) -> None:
-        self.surface = surface
-        self.flags = surface.flags_of(program)
-        self._names = sorted(self.flags)
-
-    def find(self, name: str) -> tuple[str, Flag] | None:
-        """The module and the flag that a spelling means; argparse takes a clear beginning."""
-        found = self.flags.get(name)
-        if found is not None:
-            return found
-        longer: dict[str, tuple[str, Flag]] = {}
-        for index in range(bisect.bisect_left(self._names, name), len(self._names)):
-            full = self._names[index]
-            if not full.startswith(name) or len(longer) > 1:
-                break
-            module, flag = self.flags[full]
-            longer[flag.dest or flag.names[0]] = (module, flag)
-        return next(iter(longer.values())) if len(longer) == 1 else None
-
-    def choices(self, name: str) -> tuple[str, ...] | None:
-        """Values that a flag accepts; None where any is, or the text does not tell."""
-        found = self.flags.get(name)
-        if found is None or not found[1].choices:
-            return None
-        return self.surface.strings(found[0], found[1].choices)
 
 
 class Launches:
@@ -143,7 +79,7 @@ class Launches:
         self.replacements = replacements
         self.releases = catalog.releases
         self._states: dict[tuple[str, str, str | None], list[tuple[Status, str]]] = {}
-        self._tables: dict[tuple[int, str], _FlagTable] = {}
+        self._tables: dict[tuple[int, str], FlagTable] = {}
 
     def state(self, index: int, given: Given) -> tuple[Status, str]:
         """Whether a release (by index) knows a flag (and takes its value) or a variable."""
@@ -155,14 +91,20 @@ class Launches:
         found = table.find(given.name)
         if found is None:
             return Status.BROKEN, "flag"
-        if given.name not in table.flags:
-            return Status.UNKNOWN, ""  # argparse takes an unambiguous beginning
-        value = given.value
-        if value is not None and value and not value.startswith(("$", "{", "<")):
-            choices = table.choices(given.name)
-            if choices and value not in choices and not found[1].nargs:
-                return Status.BROKEN, "value"
-        return Status.OK, ""
+        flag, value = found[1], given.value
+        if table.refuses(*found):
+            return Status.BROKEN, "flag"
+        # argparse takes an unambiguous beginning, which another release may find ambiguous
+        fine = (Status.OK if given.name in table.flags else Status.UNKNOWN, "")
+        if value is not None and (not value or value.startswith(_HOLES)):
+            return fine
+        wrong = problem(flag, value)
+        if wrong:
+            return Status.BROKEN, wrong
+        choices = table.choices(given.name)
+        if value and choices and value not in choices and not flag.nargs:
+            return Status.BROKEN, "value"
+        return fine
 
     def states(self, given: Given) -> list[tuple[Status, str]]:
         """The same over all releases."""
@@ -174,11 +116,11 @@ class Launches:
             ]
         return held
 
-    def table(self, index: int, program: str) -> _FlagTable:
+    def table(self, index: int, program: str) -> FlagTable:
         """The flags of a program in a release, put together once for all launch words."""
         key = (index, program)
         if key not in self._tables:
-            self._tables[key] = _FlagTable(self.catalog.surface(self.releases[index]), program)
+            self._tables[key] = FlagTable(self.catalog.surface(self.releases[index]), program)
         return self._tables[key]
 
     def known(self, given: Given) -> bool:
@@ -199,14 +141,41 @@ class Launches:
             made = self._one(each, index)
             if made is None and strict:
                 made = self._unknown(each, index)
+            made = made or self._deprecated(each, index)
             if made is not None:
                 found.append(made)
         return found
 
+    def _deprecated(self, given: Given, index: int) -> Finding | None:
+        """A note on a flag that the release announces to drop, with what it says comes next."""
+        first = index
+        says = ""
+        while first >= 0 and given.is_flag and not given.keyword:
+            flag = self.table(first, given.program).flags.get(given.name)
+            if flag is None or not flag[1].deprecated or flag[1].refused:
+                break
+            says = says or flag[1].deprecated
+            first -= 1
+        if not says:
+            return None
+        named = [each for each in _NAMED.findall(says) if each != given.name]
+        suggestion = Suggestion(named[0], "upstream-message", says) if named else None
+        return Finding(
+            SERVER_ARG_DEPRECATED.id,
+            SERVER_ARG_DEPRECATED.severity,
+            f"flag:{given.name}",
+            (given.location,),
+            last_ok=self.releases[first] if first >= 0 else None,
+            first_broken=self.releases[first + 1],
+            suggestion=suggestion,
+            role="launch",
+            detail="" if named else says,
+        )
+
     def _one(self, given: Given, index: int) -> Finding | None:
         states = self.states(given)
         status, what = states[index]
-        if status is not Status.BROKEN or (given.keyword and what != "value"):
+        if status is not Status.BROKEN or (given.keyword and what in _NO_VALUES):
             return None
         if what == "value":
             # A release that computes its choices takes any value as far as its text tells. Only one
@@ -218,6 +187,8 @@ class Launches:
                 for at, state in enumerate(states)
             ]
         good = nearest(bytes(state is Status.OK for state, _ in states), index)
+        if what not in _NO_VALUES and what != "value":
+            return self._wrong(given, index, what, good)
         if good is None:
             return None
         if what == "environment" and good > index:
@@ -246,12 +217,41 @@ class Launches:
             role="launch",
         )
 
+    def _wrong(self, given: Given, index: int, says: str, good: int | None) -> Finding | None:
+        """A value that the flag does not take; without one that does it is only told if certain."""
+        if good is None and says in (TAKES_ONE, TAKES_NONE):
+            return None
+        last = first = None
+        if good is not None:
+            broken = [state[0] is Status.BROKEN for state in self.states(given)]
+            begin = start(bytes(broken), index)
+            first = self.releases[begin]
+            last = self.releases[begin - 1] if begin > 0 else None
+        return self._value(given, says, last, first)
+
+    def _value(
+        self, given: Given, says: str, last: str | None = None, first: str | None = None
+    ) -> Finding:
+        value = f"({given.value})" if given.value else ""
+        return Finding(
+            SERVER_ARG_VALUE.id,
+            SERVER_ARG_VALUE.severity,
+            f"flag:{given.name}{value}",
+            (given.location,),
+            last_ok=last,
+            first_broken=first,
+            role="launch",
+            detail=says,
+        )
+
     def _unknown(self, given: Given, index: int) -> Finding | None:
         """A flag, value or variable that no recorded release knows: a slip of the pen, mostly."""
         states = self.states(given)
         status, what = states[index]
         if status is not Status.BROKEN:
             return None
+        if what in (TAKES_ONE, TAKES_NONE):
+            return self._value(given, what)
         if what == "value":
             listed = any(self._lists(at, given) for at in range(len(self.releases)))
         else:
@@ -271,7 +271,7 @@ class Launches:
             near = alike(given.value or "", choices, 3)
             detail = "" if near else TAKES.format(choices=", ".join(choices[:12]))
             if not table.flags[given.name][1].choices.startswith(("[", "(")) and not near:
-                return None  # a list that plugins add to
+                return self._of_a_plugin(given)
         else:
             full = [each for each in table.flags if each.startswith(given.name)]
             near = full[:3] or _like(given.name, table.flags)
@@ -284,6 +284,11 @@ class Launches:
             role="launch",
             detail=detail,
         )
+
+    def _of_a_plugin(self, given: Given) -> Finding:
+        """A value of a list that plugins add to, and that no release has in it."""
+        found = self._value(given, ONLY_WITH_A_PLUGIN)
+        return msgspec.structs.replace(found, severity=Severity.WARNING)
 
     def _lists(self, index: int, given: Given) -> bool:
         """Whether a release (by index) lists a value among a flag's choices."""

@@ -25,6 +25,7 @@ ORDER = (
     "hook_missing",
     "attribute_unset",
     "launch_word_gone",
+    "launch_value_wrong",
     "switch_default_flipped",
     "registry_key",
     "contract_clause",

@@ -1,0 +1,1 @@
+CMD = ['sglang', 'serve', '--going', 'x']

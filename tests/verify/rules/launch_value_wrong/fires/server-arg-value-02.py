@@ -1,0 +1,1 @@
+CMD = 'python -m sglang.launch_server --quiet 1'

@@ -1,0 +1,1 @@
+CMD = 'python -m sglang.launch_server --loud --ratio 1'

@@ -1,0 +1,1 @@
+CMD = ['sglang', 'serve', '--share=1.5']

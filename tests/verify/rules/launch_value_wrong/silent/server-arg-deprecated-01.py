@@ -1,0 +1,2 @@
+CMD = ['python', 'x.py', '--going', 'x']
+SERVER = ['sglang', 'serve']

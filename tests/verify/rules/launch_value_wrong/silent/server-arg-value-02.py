@@ -1,0 +1,1 @@
+CMD = ['python', '-m', 'sglang.launch_server', '--ratio', str(ratio), '--share', share]

@@ -33,16 +33,24 @@ class _Command(click.Command):
     epilog=options.examples(
         "sglang-contracts launch-check --release 0.5.16 -- "
         "python -m sglang.launch_server --model m --tp-size 8",
+        "sglang-contracts launch-check --plugin . -- sglang serve --attention-backend kunlun ...",
         "sglang-contracts launch-check -r 0.5.20 -r 0.5.23 -- SGLANG_USE_AITER=1 sglang serve ...",
     ),
 )
 @options.release_options
+@click.option(
+    "--plugin",
+    metavar="PATH|DIST",
+    help="A plugin that is installed then: backends, quantisations and the like that it registers "
+    "are known.",
+)
 @options.failure_options
 @options.output_options()
 @click.argument("words", nargs=-1, required=True, metavar="-- CMD...")
 def command(
     exact: tuple[str, ...],
     specifiers: tuple[str, ...],
+    plugin: str | None,
     strict: bool,
     fail_on: str | None,
     output: options.Output,
@@ -74,7 +82,7 @@ def command(
             raise ContractsError(
                 f"the command cannot be split: {error}", "mind the quotes"
             ) from None
-    reports = [launch_check(list(words), catalog, release) for release in releases]
+    reports = [launch_check(list(words), catalog, release, plugin=plugin) for release in releases]
     report = msgspec.structs.replace(
         reports[0],
         releases=tuple(entry for each in reports for entry in each.releases),

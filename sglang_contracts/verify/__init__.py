@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["check_plugin", "launch_check", "matrix_report", "upgrade_report", "uses_of"]
 
-_COMMANDS = {"upgrade_report": "upgrade", "uses_of": "uses"}
+_COMMANDS = {"launch_check": "launch", "upgrade_report": "upgrade", "uses_of": "uses"}
 """Name → the module in :mod:`sglang_contracts.verify.commands` that has it, if not ``check``."""
 
 

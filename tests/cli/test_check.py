@@ -8,6 +8,7 @@ import pytest
 
 from sglang_contracts.contract.load import parse_contract
 from sglang_contracts.verify.commands import check as uses
+from sglang_contracts.verify.commands import launch
 from sglang_contracts.verify.findings.finding import (
     Finding,
     ReleaseReport,
@@ -300,7 +301,7 @@ def test_launch_check_takes_the_newest_release_and_a_quoted_command(run, plugin,
         )
         return Report("launch-check", (ReleaseReport(release, Verdict.BROKEN, (flag,)),))
 
-    monkeypatch.setattr(uses, "launch_check", engine)
+    monkeypatch.setattr(launch, "launch_check", engine)
     ran = run("launch-check", "--", "A=1", "sglang", "serve", "--old", "x y")
     assert ran.code == 1
     assert "server argument --old is gone" in ran.out

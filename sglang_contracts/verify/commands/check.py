@@ -11,18 +11,10 @@ import msgspec
 from sglang_contracts.plugin.plugin import Opened, open_plugin
 from sglang_contracts.verify.commands.analysis import (
     Analysis,
-    release_report,
-    shipped_contracts,
     unloaded_note,
 )
 from sglang_contracts.verify.findings.cache import Result, key_of, load, save
-from sglang_contracts.verify.findings.finding import Location, PluginInfo, Report
-from sglang_contracts.verify.findings.merge import merge
-from sglang_contracts.verify.rules.launch_flags import Given
-from sglang_contracts.verify.rules.launch_word_gone import Launches
-from sglang_contracts.verify.rules.registry import MERGES_WITH
-from sglang_contracts.verify.suggest.call_forms import said_by
-from sglang_contracts.verify.suggest.replacements import Replacements
+from sglang_contracts.verify.findings.finding import PluginInfo, Report
 
 if TYPE_CHECKING:
     from sglang_contracts.contract import Contract
@@ -114,36 +106,3 @@ def matrix_report(
         root, catalog, catalog.releases, exclude=exclude, known_as=known_as, contracts=contracts
     )
     return msgspec.structs.replace(report, command="matrix")
-
-
-def launch_check(
-    command: Sequence[str],
-    catalog: Catalog,
-    release: str,
-    *,
-    environment: Mapping[str, str] | None = None,
-) -> Report:
-    """The flags, their values and the environment of one launch command against a release.
-
-    ``command`` may begin with ``NAME=value`` words, as a shell's does. A flag or a value that no
-    recorded release knows is an error, too.
-
-    Raises:
-        ContractsError: The command launches no server of SGLang's, or the release is unknown.
-    """
-    from sglang_contracts.plugin.launch.command_words import words
-
-    known = catalog.known(release)
-    given = [
-        Given(word.name, word.value, Location("command", 1, word.column), word.program)
-        for word in words(command)
-    ]
-    given += [
-        Given(name, value, Location("environment", 1))
-        for name, value in (environment or {}).items()
-        if name.startswith(("SGLANG_", "SGL_"))
-    ]
-    contracts = shipped_contracts()
-    launches = Launches(catalog, Replacements(catalog, said_by(contracts)))
-    found = merge(launches.at(given, catalog.releases.index(known), strict=True), MERGES_WITH)
-    return Report("launch-check", (release_report(known, found),))

@@ -70,6 +70,7 @@ _LOCAL = {
         ("sglang.srt.reasoning_parser", _REASONING),
     ),
     "tool_call_parser_choices": ((_FUNCTIONS, _TOOLS),),
+    "sampling_backend_choices": (("sglang.srt.arg_groups.choices", "SAMPLING_BACKEND_CHOICES"),),
 }
 """Choices that the release puts in a local variable → where they come from, and as what."""
 

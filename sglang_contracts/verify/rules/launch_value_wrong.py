@@ -21,9 +21,9 @@ else:
 
 SERVER_ARG_VALUE = Rule(
     id="server-arg-value",
-    what="{name} cannot be",
-    early="{name} cannot be yet",
-    never="no recorded release starts with {name}",
+    what="{name} is not taken any more",
+    early="{name} is not taken yet",
+    never="{name} needs a look",
     fix="use {to}",
     page="launch_value_wrong.toml",
     severity=Severity.ERROR,

@@ -14,6 +14,12 @@ from sglang_contracts.verify.answers.outcome import Status
 from sglang_contracts.verify.answers.spans import nearest, start
 from sglang_contracts.verify.findings.finding import Finding, Severity, Suggestion
 from sglang_contracts.verify.rules.cause import Cause
+from sglang_contracts.verify.rules.launch_devices import (
+    BY_PLATFORM,
+    DEVICES,
+    NO_PLATFORM,
+    PLATFORMS,
+)
 from sglang_contracts.verify.rules.launch_flags import FlagTable, Given
 from sglang_contracts.verify.rules.launch_value_wrong import (
     SERVER_ARG_DEPRECATED,
@@ -140,7 +146,7 @@ class Launches:
         for each in given:
             made = self._one(each, index)
             if made is None and strict:
-                made = self._unknown(each, index)
+                made = self._unknown(each, index) or self._device(each, index)
             made = made or self._deprecated(each, index)
             if made is not None:
                 found.append(made)
@@ -284,6 +290,16 @@ class Launches:
             role="launch",
             detail=detail,
         )
+
+    def _device(self, given: Given, index: int) -> Finding | None:
+        """A device that torch knows no such of: how a plugin's is chosen instead."""
+        device = (given.value or "").partition(":")[0]
+        if given.name != "--device" or not device or device in DEVICES:
+            return None
+        if device.startswith(_HOLES):
+            return None
+        platforms = self.catalog.surface(self.releases[index]).has_module(PLATFORMS)
+        return self._value(given, BY_PLATFORM.format(name=device) if platforms else NO_PLATFORM)
 
     def _of_a_plugin(self, given: Given) -> Finding:
         """A value of a list that plugins add to, and that no release has in it."""

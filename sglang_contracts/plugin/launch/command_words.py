@@ -15,10 +15,9 @@ from sglang_contracts.plugin.launch.arguments import words_of
 from sglang_contracts.plugin.launch.programs import Start, start
 from sglang_contracts.plugin.launch.python_commands import launch_words, names_a_launch
 from sglang_contracts.plugin.launch.text_files import shell_words
+from sglang_contracts.plugin.launch.variables import ASSIGNED, NAMED, SET, may_name
 from sglang_contracts.plugin.launch.word import FLAG, SERVER, Token, Word, no_value
 
-_ENVIRONMENT = re.compile(r"\b((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)\b")
-_SET = re.compile(r"\b((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)=(\S*)")
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "<"})
 
 
@@ -66,13 +65,13 @@ def scan_text(text: str, kind: str) -> list[Word]:
         kind: ``shell``, ``docker``, ``yaml`` or ``markdown``.
     """
     found: list[Word] = []
-    if "SGL" in text:
+    if may_name(text):
         fenced = kind != "markdown"
         for number, line in enumerate(text.splitlines(), start=1):
             if kind == "markdown" and line.lstrip().startswith(("```", "~~~")):
                 fenced = not fenced
             elif fenced and not line.lstrip().startswith("#"):
-                for match in _ENVIRONMENT.finditer(line):
+                for match in NAMED.finditer(line):
                     found.append(Word(match.group(1), number, match.start() + 1, ""))
     return list(dict.fromkeys([*found, *shell_words(text, kind)]))
 
@@ -103,29 +102,28 @@ def _variables(everything: Sequence[ast.AST]) -> list[Word]:
     for node in everything:
         if isinstance(node, ast.Call):  # ``dict(os.environ, NAME="1")``
             for keyword in node.keywords:
-                if keyword.arg and _ENVIRONMENT.fullmatch(keyword.arg):
+                if keyword.arg and NAMED.fullmatch(keyword.arg):
                     place = keyword.value
                     found.append(Word(keyword.arg, place.lineno, place.col_offset + 1, ""))
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue
         text = node.value
-        if "SGL" not in text or id(node) in documents or len(text) > 20_000:
+        if len(text) > 20_000 or not may_name(text) or id(node) in documents:
             continue
         column = node.col_offset + 1
-        if _ENVIRONMENT.fullmatch(text):
+        if NAMED.fullmatch(text):
             if id(node) not in cleared:
                 found.append(Word(text, node.lineno, column, ""))
             continue
-        assigned = _ASSIGNED.fullmatch(text)
+        assigned = ASSIGNED.fullmatch(text)
         if assigned:  # a word of ``["env", "NAME=1", …]``
             found.append(Word(assigned.group(1), node.lineno, column, assigned.group(2)))
         elif _LAUNCHES.search(text):
-            for match in _SET.finditer(text):
+            for match in SET.finditer(text):
                 found.append(Word(match.group(1), node.lineno, column, match.group(2)))
     return found
 
 
-_ASSIGNED = re.compile(r"((?:SGLANG|SGL)_[A-Z][A-Z0-9_]*)=(.*)")
 _LAUNCHES = re.compile(r"sglang\.\w|sglang[ \"',]+(?:serve|generate)\b|sglang/launch_server")
 
 

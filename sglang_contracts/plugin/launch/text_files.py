@@ -16,7 +16,9 @@ _INSTRUCTION = re.compile(
     r"(?:\s+--[\w-]+=\S+)*(?:\s+CMD)?)(?=\s)",
     re.IGNORECASE | re.MULTILINE,
 )
-_EXEC_FORM = re.compile(r'\[\s*(?:"(?:[^"\\]|\\.)*"\s*,?\s*(?:\\\n\s*)?)*\]')
+_EXEC_FORM = re.compile(r"""\[\s*(?:(?:"(?:[^"\\]|\\.)*"|'[^'\n]*')\s*,?\s*(?:\\\n\s*)?)*\]""")
+_MAKE = re.compile(r"^([A-Za-z_]\w*)[ \t]*[:+?]*=[ \t]*([^\n\\]*)$", re.MULTILINE)
+_ESCAPES = {"batch": "^", "powershell": "`"}
 _PROMPT = re.compile(
     r"^([ \t]*)(\$|>|#|%)(?= (?:python|sglang|docker|[A-Z_]+=|\./|bash))", re.MULTILINE
 )
@@ -27,7 +29,8 @@ def shell_words(text: str, kind: str) -> list[Word]:
 
     Args:
         text: The file.
-        kind: ``shell``, ``docker``, ``yaml`` or ``markdown``.
+        kind: ``shell``, ``docker``, ``yaml``, ``markdown``, ``make``, ``batch``, ``powershell``,
+            or ``arrays``: text with lists of quoted words (TOML, HCL).
     """
     if kind == "yaml":
         return yaml_words(text) if "sglang" in text.lower() else []
@@ -37,6 +40,12 @@ def shell_words(text: str, kind: str) -> list[Word]:
         return _markdown(text)
     if kind == "docker":
         return _docker(text)
+    if kind == "arrays":
+        return scan_shell(_words_of_lists(text))
+    if kind == "make":
+        return scan_shell(_MAKE.sub(_as_list, text))
+    if kind in _ESCAPES:
+        return scan_shell(text, escape=_ESCAPES[kind])
     return scan_shell(text)
 
 
@@ -109,14 +118,7 @@ def _moved(word: Word, lines: int) -> Word:
 
 def _docker(text: str) -> list[Word]:
     """Instructions and their exec form as shell, each character at its place."""
-
-    def words(match: re.Match[str]) -> str:
-        parts = re.split(r'("(?:[^"\\]|\\.)*")', match.group())
-        return "".join(
-            part if part.startswith('"') else re.sub(r"[\[\],]", " ", part) for part in parts
-        )
-
-    text = _EXEC_FORM.sub(words, text)
+    text = _words_of_lists(text)
     entry, command = _last(text, "ENTRYPOINT"), _last(text, "CMD")
     text = _INSTRUCTION.sub(lambda match: ";" + " " * (len(match.group()) - 1), text)
     found = scan_shell(text)
@@ -127,6 +129,23 @@ def _docker(text: str) -> list[Word]:
             line = text.count("\n", 0, begin) + 1
             found += scan_shell(text[begin:end].replace(";", " ", 1), line, follows=program)
     return list(dict.fromkeys(found))
+
+
+def _as_list(match: re.Match[str]) -> str:
+    """``NAME := words`` of a makefile as a shell's list."""
+    return f"{match.group(1)}=({match.group(2)})"
+
+
+def _words_of_lists(text: str) -> str:
+    """Lists of quoted words as words of a shell, each character at its place."""
+
+    def words(match: re.Match[str]) -> str:
+        parts = re.split(r'("(?:[^"\\]|\\.)*")', match.group())
+        return "".join(
+            part if part.startswith('"') else re.sub(r"[\[\],]", " ", part) for part in parts
+        )
+
+    return _EXEC_FORM.sub(words, text)
 
 
 def _last(text: str, instruction: str) -> tuple[int, int] | None:

@@ -121,6 +121,11 @@ class _Reader:
                 program = self._starts(value)
                 if program:
                     return program
+        module = lowered.get("module")  # of an editor's launch configuration
+        if module is not None and module.id == "scalar":
+            begin = start([Token(module.value, 1, 1)])
+            if begin is not None:
+                return begin.program
         image = lowered.get("image")
         started = any(name in lowered for name in ("command", "entrypoint"))
         if image is None or started or image.id != "scalar" or "args" not in lowered:

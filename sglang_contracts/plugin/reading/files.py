@@ -24,6 +24,7 @@ from pathlib import Path
 import msgspec
 
 from sglang_contracts.errors import ContractsError, nearest
+from sglang_contracts.plugin.reading.launch_files import launch_kind, launch_text
 from sglang_contracts.plugin.reading.unreadable import Search
 
 LIMIT = 2_000_000
@@ -186,6 +187,10 @@ def _tree(root: Path, exclude: Sequence[str]) -> Sources:
             path = Path(folder) / name
             relative = spelled(path.relative_to(root).as_posix())
             kind = kind_of(relative)
+            if not kind and not path.is_symlink():
+                found = _launching(path, relative)
+                files += [] if found is None or _left_out(relative, exclude) else [found]
+                continue
             if not kind or _left_out(relative, exclude):
                 continue
             if path.is_symlink():
@@ -258,6 +263,16 @@ def _read(path: Path, relative: str, kind: str, search: Search) -> Source:
     except OSError as error:
         gone = isinstance(error, (FileNotFoundError, NotADirectoryError))
         return Source(relative, kind, b"", error.strerror or "cannot be read", unread=not gone)
+
+
+def _launching(path: Path, relative: str) -> Source | None:
+    """A file of another kind that starts SGLang; None where it does not, or cannot be read."""
+    kind = launch_kind(relative)
+    if not kind:
+        return None
+    source = _read(path, relative, kind, Search(0))
+    kind = "" if source.problem else launch_text(kind, source.data)
+    return Source(relative, kind, source.data) if kind else None
 
 
 def _too_large(relative: str, kind: str, unread: bool) -> Source:

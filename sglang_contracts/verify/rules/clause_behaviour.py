@@ -170,7 +170,20 @@ class Behaviours:
             own = self.evaluator.index.own_function(candidate.file, use.value)
             if own is not None:
                 return bool(wanted & set(self.files[own[0]].mentions.get(own[1], ())))
+        node = file.nodes[use.node]
+        if isinstance(node, Call) and self._made_by(candidate.file, file.forms[node.form], wanted):
+            return True
         return bool(wanted & set(file.mentions.get(place if place >= 0 else -1, ())))
+
+    def _made_by(self, index: int, form: Form, wanted: set[str]) -> bool:
+        """Whether a keyword argument is what a function of the plugin gives that names one."""
+        for given in form.keywords.values():
+            node = self.files[index].nodes[given]
+            callee = node.callee if type(node) is Call else 0
+            own = self.evaluator.index.own_function(index, callee)
+            if own is not None and wanted & set(self.files[own[0]].mentions.get(own[1], ())):
+                return True
+        return False
 
     # -- what is touched ---------------------------------------------------------------------------
 

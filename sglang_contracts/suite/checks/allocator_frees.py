@@ -132,6 +132,18 @@ def _restore(context: Context) -> None:
         for number in (0, 3, 4):
             book.release(number)
         book.check_available("after everything was freed")
+        book = Book(Bench(context, cell, slots=256, looks=False, need_sort=True))
+        book.extend({0: page, 1: page, 2: page})
+        book.release(1)  # waits to be sorted in, until pages run short
+        kept = ask("backup_state", book.bench.allocator.backup_state)
+        book.extend({5: book.free() // page * page})
+        book.requests.pop(5)
+        ask("restore_state", book.bench.allocator.restore_state, kept)
+        book.check_available("after restore_state, with pages that had waited to be sorted in")
+        expect(
+            book.extend({6: book.free() // page * page}),
+            f"after restore_state, pages that are free are refused ({cell.label})",
+        )
 
     context.explore(cells_of(context), None, body)
 

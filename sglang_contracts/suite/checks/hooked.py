@@ -154,13 +154,64 @@ def _drawn(
     return [int(token) for token in found.tolist()]
 
 
-def _textbook(norm: Any, x: Any, residual: Any = None, *more: Any, **options: Any) -> Any:
+def _textbook(
+    norm: Any,
+    x: Any,
+    residual: Any = None,
+    post_residual_addition: Any = None,
+    *more: Any,
+    **options: Any,
+) -> Any:
     """RMSNorm in float64; with a residual also the sum, which the next layer takes."""
+    import torch
+
     total = x.double() if residual is None else x.double() + residual.double()
-    size = total.pow(2).mean(-1, keepdim=True)
+    if post_residual_addition is not None:
+        total = total + post_residual_addition.double()
+    size = total[..., : norm.variance_size_override].pow(2).mean(-1, keepdim=True)
     out = total / (size + norm.variance_epsilon).sqrt() * norm.weight.double()
     out = out.to(x.dtype)
-    return out if residual is None else (out, total.to(x.dtype))
+    kept = torch.float32 if norm.fp32_residual else x.dtype
+    return out if residual is None else (out, total.to(kept))
+
+
+def _variants(forward: Callable[..., Any]) -> None:
+    """Hold norms that the models have and a kernel may lack to the textbook, too."""
+    import torch
+
+    generator = torch.Generator().manual_seed(10)
+    takes = accepted(symbol("sglang.srt.layers.layernorm:RMSNorm").forward_native, _MORE)
+    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("with a residual in float32", {"fp32_residual": True}),
+        ("over a part of the row", {"variance_size_override": 24}),
+        *([("with an addition after the residual", dict[str, Any]())] if takes else []),
+    )
+    for what, change in kinds:
+        x, residual, addition = (
+            torch.randn(5, 64, generator=generator).to(torch.bfloat16) for _ in range(3)
+        )
+        norm = SimpleNamespace(**{**_PLAIN, "weight": torch.ones(64).to(x.dtype), **change})
+        norm.hidden_size = 64
+        given = (x, residual) if change else (x, residual, addition)
+        wanted = _textbook(norm, *given)
+        found = ask(f"the hooked RMSNorm {what}", forward, norm, *(part.clone() for part in given))
+        for got, right in zip(found, wanted, strict=True):
+            expect(
+                got.dtype == right.dtype and bool(torch.allclose(got, right, 4e-2, 4e-2)),
+                f"the hooked RMSNorm {what} gives {describe(got)}, which is not the textbook's "
+                f"{describe(right)}",
+            )
+
+
+_MORE = {"post_residual_addition": None}
+_PLAIN: dict[str, Any] = {
+    "variance_epsilon": 1e-6,
+    "has_weight": True,
+    "fp32_residual": False,
+    "cast_x_before_out_mul": False,
+    "variance_size_override": None,
+    "override_orig_dtype": None,
+}
 
 
 TRITON = "sglang.srt.utils.common.support_triton"
@@ -172,12 +223,10 @@ TRITON = "sglang.srt.utils.common.support_triton"
     "Where the backend has no Triton, SGLang's question by name is answered so, too",
     clauses=("platform/support_triton",),
     forbids_raising=True,
-    why="Until 0.5.21 a list of names decides: a name that is not on it is launched on Triton.",
+    why="A list of names decides until 0.5.21, then the platform's capabilities: core launches it.",
 )
 def _triton(context: Context) -> None:
     needs_plugins(context)
-    if context.since("0.5.22"):
-        raise Inapplicable(f"SGLang {context.release} asks no list of names: a capability tells")
     bench = Bench(context, context.cells()[0], looks=False, filled=False)
     answer = getattr(bench.backend, "support_triton", None)
     if answer is None or ask("support_triton()", answer):
@@ -185,6 +234,14 @@ def _triton(context: Context) -> None:
     with entered(context.subject) as there:
         name = backend_name(context.subject, there.platform)
         hooks = list(there.hooks.get(TRITON, ()))
+        able = getattr(there.platform, "capabilities", None)
+    if context.since("0.5.22"):
+        expect(
+            not getattr(able, "supports_triton", False),
+            "the backend says that it has no Triton, and the platform's capabilities say that it "
+            "has: core launches it",
+        )
+        return
     asked = composed(lambda backend: True, hooks)
     expect(
         not ask("the hooked support_triton", asked, name),
@@ -205,18 +262,14 @@ def _norm(context: Context) -> None:
     import torch
 
     forward = composed(_textbook, _hooks_on(context, NORM))
+    _variants(forward)
     generator = torch.Generator().manual_seed(9)
     for dtype, eps in ((torch.float32, 1e-6), (torch.bfloat16, 1e-5), (torch.float32, 0.1)):
         for rows, width in ((1, 8), (5, 64), (0, 16), (3, 1030)):
             norm = SimpleNamespace(
+                **{**_PLAIN, "variance_epsilon": eps},
                 weight=torch.rand(width, generator=generator) + 0.5,
-                variance_epsilon=eps,
                 hidden_size=width,
-                has_weight=True,
-                fp32_residual=False,
-                cast_x_before_out_mul=False,
-                variance_size_override=None,
-                override_orig_dtype=None,
             )
             norm.weight = norm.weight.to(dtype)
             x = torch.randn(rows, width, generator=generator).to(dtype)

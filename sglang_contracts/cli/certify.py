@@ -149,7 +149,6 @@ def command(
     from sglang_contracts.certify.signature import place_of
     from sglang_contracts.cli.progress import steps
 
-    _hold_the_combination(plugin, config, sglang)
     if key is not None:
         if out is None:
             raise ContractsError("there is nothing to sign", "say where to write it: --out DIR")
@@ -157,6 +156,7 @@ def command(
             raise ContractsError(f"there is no key {key}", "name the file of an SSH key")
     if out is not None:
         _can_be_written(out, plugin)
+    _hold_the_combination(plugin, config, sglang)
     allowed = int((memory or 0) * (1 << 30))
     order = Order(plugin, sglang, level, profile, seed, config, issuer, timeout, jobs or 0, allowed)
     with steps(f"certifying {plugin}", quiet) as bar:
@@ -192,7 +192,10 @@ def _hold_the_combination(plugin: str, config: Path | None, sglang: str) -> None
     from sglang_contracts.doctor.versions import differences
     from sglang_contracts.suite.subject import settings_of
 
-    settings, _ = settings_of(plugin, config)
+    try:
+        settings, _ = settings_of(plugin, config)
+    except ContractsError:
+        return  # the run itself says so, with what it needs of the plugin
     fake = sglang.startswith("fake:")
     locked = {k: v for k, v in settings.combination.items() if not (fake and k == "sglang")}
     wrong, _, _ = differences(Host(plugin, settings), locked)

@@ -93,6 +93,20 @@ def silenced_document(entry: ReleaseReport, options: Options) -> dict[str, Any]:
     return document
 
 
+def looked_at_document(entry: ReleaseReport) -> dict[str, Any]:
+    """How many symbols could be told; nothing where that was not counted."""
+    counted = entry.looked_at
+    if counted is None:
+        return {}
+    return {
+        "looked_at": {
+            "resolved": counted.resolved,
+            "by_name": counted.by_name,
+            "unresolved": counted.unresolved,
+        }
+    }
+
+
 def note_document(note: Note) -> dict[str, Any]:
     """Something about the run."""
     document: dict[str, Any] = {"text": note.text, "fails": note.fails}
@@ -125,6 +139,7 @@ def frame(report: Report, options: Options = _PLAIN) -> dict[str, Any]:
             "findings": [finding_document(f) for f in sorted(entry.findings, key=order)],
             **unresolved_document(entry),
             **silenced_document(entry, options),
+            **looked_at_document(entry),
         }
         for entry in report.releases
     ]

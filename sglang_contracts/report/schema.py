@@ -57,6 +57,7 @@ _DEFS: dict[str, Any] = {
         },
         unresolved={"type": "array", "items": {"$ref": "#/$defs/unresolved"}},
         silenced={"$ref": "#/$defs/silenced"},
+        looked_at=_record({"resolved": _NUMBER, "by_name": _NUMBER, "unresolved": _NUMBER}),
         silences={"type": "array", "items": {"$ref": "#/$defs/silence"}},
     ),
     "silenced": {"type": "object", "additionalProperties": _NUMBER},

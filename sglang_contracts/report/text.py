@@ -69,11 +69,26 @@ def render(report: Report, options: Options) -> str:
     items = merged(report)
     return "\n".join(
         [
+            *head_lines(report, options),
             *findings_lines(report, options, items),
             *note_lines(report, options),
             *summary_lines(report, options, items),
         ]
     )
+
+
+def head_lines(report: Report, options: Options) -> list[str]:
+    """How much of what the plugin takes from SGLang could be told, in the newest release shown."""
+    counted = [entry for entry in report.releases if entry.looked_at is not None]
+    if not counted or options.quiet or report.command != "check":
+        return []
+    newest, looked = counted[-1].release, counted[-1].looked_at
+    assert looked is not None
+    text = (
+        f"{plural(looked.resolved, 'symbol')} of SGLang resolved in {newest}, "
+        f"{looked.by_name} more by the name of an object alone, {looked.unresolved} unresolved"
+    )
+    return wrapped(text, options.width, "")
 
 
 def findings_lines(report: Report, options: Options, items: Sequence[Merged]) -> list[str]:

@@ -110,4 +110,4 @@ def test_the_mended_backend_is_compatible_before_and_after(run, backend):
     (backend / "backend.py").write_text(text)
     for release in ("0.5.12", "0.5.16"):
         ran = run("check", backend, "--release", release)
-        assert (ran.code, ran.out.splitlines()[0]) == (0, f"compatible  {release}")
+        assert (ran.code, ran.out.splitlines()[1]) == (0, f"compatible  {release}")

@@ -34,6 +34,7 @@ from sglang_contracts.verify.rules.history import Timeline
 from sglang_contracts.verify.rules.judge import Told, told_at
 from sglang_contracts.verify.rules.launch_flags import Given, by_keyword
 from sglang_contracts.verify.rules.launch_word_gone import Launches
+from sglang_contracts.verify.rules.looked_at import looked_at
 from sglang_contracts.verify.rules.registry import MERGES_WITH, RULES
 from sglang_contracts.verify.rules.switch_default_flipped import Defaults
 from sglang_contracts.verify.rules.unresolved import in_any_release
@@ -162,7 +163,10 @@ class Analysis:
         known = self._known and self._loads(release) and not unresolved and takes
         made = release_report(release, findings, known)
         silenced = tuple(self._told[index].silenced)
-        return msgspec.structs.replace(made, unresolved=unresolved, silenced=silenced)
+        counted = looked_at(self.timeline, index, len({each.symbol for each in unresolved}))
+        return msgspec.structs.replace(
+            made, unresolved=unresolved, silenced=silenced, looked_at=counted
+        )
 
     @functools.cached_property
     def _always_open(self) -> tuple[Unresolved, ...]:

@@ -110,6 +110,17 @@ class Silenced(msgspec.Struct, frozen=True, order=True):
     """How it would fail: a name of :data:`sglang_contracts.verify.rules.registry.FAILURES`."""
 
 
+class LookedAt(msgspec.Struct, frozen=True):
+    """How much of what a plugin takes from SGLang could be told in a release, in symbols."""
+
+    resolved: int
+    """Found, or found to be gone."""
+    by_name: int
+    """The same, but only by the conventional name of an object."""
+    unresolved: int
+    """Nothing can be said of them."""
+
+
 class ReleaseReport(msgspec.Struct, frozen=True):
     """All findings for one release."""
 
@@ -122,6 +133,8 @@ class ReleaseReport(msgspec.Struct, frozen=True):
     """What it relies on and cannot be told; with any it is not known."""
     silenced: tuple[Silenced, ...] = ()
     """What was found and is not reported."""
+    looked_at: LookedAt | None = None
+    """How much could be told; None: that was not counted."""
 
     @property
     def silences(self) -> dict[str, int]:

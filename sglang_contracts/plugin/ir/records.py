@@ -229,6 +229,8 @@ class File(msgspec.Struct, array_like=True):
     """Imports another serving framework, or lies in its folder, and takes nothing of SGLang's."""
     computed: list[tuple[int, int]] = []
     """(node, line) of what attributes are assigned to under names that are computed."""
+    foreign_stars: list[tuple[str, int, int]] = []
+    """(module, line, guard) of star imports from modules of other distributions."""
     searches: bool = False
     """Looks modules of SGLang's up by names that are computed."""
     problem: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 
 import msgspec
@@ -99,6 +100,8 @@ def walk_import_from(walk: Walk, node: ast.ImportFrom) -> None:
                 walk.file.stars.append(":" + module)
             elif own:
                 walk.file.stars.append(module)
+            elif top not in sys.stdlib_module_names:
+                walk.file.foreign_stars.append((module, node.lineno, walk.guard))
             continue
         if upstream:
             value = walk.nodes.add(Import(module, alias.name))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from sglang_contracts.plugin.ir.nodes import UNKNOWN, Import, Literal, NamesOf
+from sglang_contracts.plugin.ir.nodes import UNKNOWN, Foreign, Import, Literal, NamesOf
 from sglang_contracts.plugin.ir.records import File
 from sglang_contracts.plugin.walk import definitions, import_candidates, named_by_variables
 from sglang_contracts.plugin.walk.expressions import EXPRESSIONS
@@ -75,6 +75,6 @@ def _searches(walk: Walk) -> bool:
         return False
     return walk.file.searches or any(
         (type(node) is NamesOf and type(nodes[node.base]) is Import)
-        or node == Literal("sys.modules")
+        or node in (Literal("sys.modules"), Foreign("sys", "modules"))
         for node in nodes
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sglang_contracts.plugin.ir.nodes import Attr, Call, Dotted, Import, Partial
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.answers.outcome import Status
 from sglang_contracts.verify.findings.finding import Finding, Unresolved, with_changes
 from sglang_contracts.verify.rules import call_form, member_gone, name_gone
@@ -32,7 +33,7 @@ def judge_never_recorded(judging: Judging, case: Case) -> Finding | Unresolved |
         return None
     if outcome.what == "misfit":
         return judge_never_fitted(judging, case)
-    if reasons.NOT_ALWAYS_TOLD.holds(not _breaks_everywhere(judging, case.number)):
+    if reasons.NOT_ALWAYS_TOLD.holds(not _breaks_everywhere(judging, case)):
         judging.silence(case, reasons.NOT_ALWAYS_TOLD)
         return None
     made: Finding | None = None
@@ -80,14 +81,35 @@ def _without_dates(finding: Finding) -> Finding:
     return with_changes(finding, first_broken=None, last_ok=None, detail="")
 
 
-def _breaks_everywhere(judging: Judging, number: int) -> bool:
-    """Whether a check breaks in every recorded release, guarded or not."""
-    held = judging.never_there.get(number)
+def _breaks_everywhere(judging: Judging, case: Case) -> bool:
+    """Whether a check breaks in every recorded release that has what it is about, guarded or not.
+
+    A release without the class or module that lacks it in the others cannot have it either.
+    """
+    held = judging.never_there.get(case.number)
     if held is None:
-        history = judging.timeline.history(number)
-        held = all(each.outcome.status is Status.BROKEN for each in history)
-        judging.never_there[number] = held
+        owner = case.entry.outcome.owner
+        history = judging.timeline.history(case.number)
+        held = all(
+            each.outcome.status is Status.BROKEN
+            or (
+                each.outcome.status is Status.UNKNOWN
+                and owner is not None
+                and owner.kind in ("module", "class")
+                and not _is_there(judging, owner, at)
+            )
+            for at, each in enumerate(history)
+        )
+        judging.never_there[case.number] = held
     return held
+
+
+def _is_there(judging: Judging, owner: Symbol, at: int) -> bool:
+    """Whether a release (by index) has a class or module."""
+    surface = judging.catalog.surface(judging.releases[at])
+    if not owner.qual:
+        return surface.has_module(owner.module)
+    return surface.find(owner.module, owner.qual) is not None
 
 
 def _is_installed(judging: Judging, case: Case) -> bool:

@@ -11,7 +11,10 @@ import pytest
 from sglang_contracts.surface import Catalog
 from sglang_contracts.verify import check_plugin
 
-HEAD = "import importlib\nimport functools\nimport sys\n\nfrom sglang.srt.batch import Batch\n"
+HEAD = (
+    "import importlib\nimport functools\nimport operator\nimport sys\n\n"
+    "from sglang.srt.batch import Batch\n"
+)
 UNKNOWN = {
     "swallowed-star": """
         try:
@@ -35,6 +38,17 @@ UNKNOWN = {
         def patch(module, name, value):
             found = functools.reduce(getattr, name.split(".")[:-1], importlib.import_module(module))
             setattr(found, name.split(".")[-1], value)
+        """,
+    "computed-patch of any module": """
+        for name in [each for each in sys.modules if each.startswith("sglang.")]:
+            for attribute, new in TABLE.items():
+                if hasattr(sys.modules[name], attribute):
+                    setattr(sys.modules[name], attribute, new)
+        """,
+    "computed-patch by attrgetter": """
+        def put(module, path, new):
+            owner, _, last = path.rpartition(".")
+            setattr(operator.attrgetter(owner)(importlib.import_module(module)), last, new)
         """,
     "never-a-member": """
         from sglang.srt.late import Late
@@ -106,3 +120,17 @@ def test_what_cannot_be_told_is_unknown_with_its_reason(
 @pytest.mark.parametrize("name", TOLD)
 def test_its_near_twin_is_told(name: str, verdict: Callable[[str], tuple[str, list[str]]]) -> None:
     assert verdict(TOLD[name]) == ("compatible", [])
+
+
+@pytest.mark.parametrize(("target", "expected"), [("rows", "compatible"), ("never", "broken")])
+def test_a_hook_is_told_by_its_registry_whatever_function_it_is_given(
+    target: str, expected: str, verdict: Callable[[str], tuple[str, list[str]]]
+) -> None:
+    text = f"""
+        class HookRegistry:
+            register = None
+
+
+        HookRegistry.register("sglang.srt.batch.Batch.{target}", print)
+        """
+    assert verdict(text) == (expected, [])

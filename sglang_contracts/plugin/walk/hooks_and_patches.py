@@ -68,7 +68,10 @@ def hook(walk: Walk, node: ast.Call, own: int, decorator: bool) -> bool:
     functions = [value for value in others if value and callable_value(walk, value)]
     if decorator:
         functions = [own] if own else []
-    hooky = bool(kind) or "hook" in name.lower() or name in ("patch", "patch_function")
+    of_hooks = isinstance(node.func, ast.Attribute) and (
+        "hook" in guards.last_name(node.func.value).lower() and name == "register"
+    )
+    hooky = bool(kind) or "hook" in name.lower() or name in ("patch", "patch_function") or of_hooks
     if not hooky and not (functions and ("register" in name or "patch" in name)):
         return False
     if not kind and name in ("patch", "patch_function"):

@@ -27,7 +27,8 @@ def judge_never_recorded(judging: Judging, case: Case) -> Finding | Unresolved |
         return None
     file, use = judging.use(case)
     outcome = case.entry.outcome
-    weak = outcome.named or file.foreign or use.kind is UseKind.PROBE
+    text_alone = use.kind is UseKind.DOTTED and use.name != "import"
+    weak = outcome.named or file.foreign or use.kind is UseKind.PROBE or text_alone
     if reasons.NEVER_SEEN.holds(bool(weak)):
         judging.silence(case, reasons.NEVER_SEEN)
         return None

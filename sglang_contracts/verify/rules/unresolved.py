@@ -128,9 +128,10 @@ def _found_by_computing(file: File, base: int) -> bool:
     node = file.nodes[base]
     while isinstance(node, (Attr, Item, Iter, ListOf, Unpack)):
         node = file.nodes[node.element if isinstance(node, ListOf) else node.base]
-    if type(node) is Call:
-        callee = file.nodes[node.callee]
-        return type(callee) is Foreign and callee.module in _FINDERS
+    while type(node) is Call:
+        node = file.nodes[node.callee]
+    if type(node) is Foreign:
+        return node.module in _FINDERS
     return base == UNKNOWN
 
 

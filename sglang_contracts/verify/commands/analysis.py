@@ -114,6 +114,7 @@ class Analysis:
             told = self._told[index] = told_at(self.judging, index)
             found = [*told.findings, *self.launches.at(self.given, index)]
             found += self.defaults.at(index)
+            told.silenced.extend(self.defaults.silenced_at(index))
             if not self.loads(index):
                 found = [self._unloaded(each) for each in found]
             held = self._held[index] = merge(found, MERGES_WITH)

@@ -18,6 +18,7 @@ from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+from sglang_contracts.verify.silences import reasons
 from sglang_contracts.verify.values import signature_fit
 from sglang_contracts.verify.values.value import FunctionRef, is_weak
 
@@ -144,7 +145,8 @@ def judge_argument_place(judging: Judging, case: Case) -> Finding | None:
     outcome, good = case.entry.outcome, judging.good(case).found
     if outcome.owner is None or case.last_ok is None or not good:
         return None
-    if not other_than(good[0], outcome.owner, outcome.name, outcome.new):
+    if reasons.NO_CHANGE.holds(not other_than(good[0], outcome.owner, outcome.name, outcome.new)):
+        judging.silence(case, reasons.NO_CHANGE)
         return None
     old, new = judging.releases[case.good], judging.releases[case.at]
     before, after = judging.catalog.surface(old), judging.catalog.surface(new)

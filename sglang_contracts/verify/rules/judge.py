@@ -110,7 +110,13 @@ def judge_use(judging: Judging, case: Case) -> Finding | None:
 def judged(judging: Judging, case: Case) -> Finding | None:
     """What the judge of a failure says."""
     judge = FAILURES[case.entry.outcome.what].judge
-    return judge(judging, case) if judge is not None else None
+    if judge is None:
+        return None
+    before = len(judging.silenced)
+    made = judge(judging, case)
+    if made is None and len(judging.silenced) == before:
+        judging.silence(case, reasons.NOT_YET if case.last_ok is None else reasons.NO_CHANGE)
+    return made
 
 
 def unresolved_at(judging: Judging, index: int) -> list[Unresolved]:

@@ -26,9 +26,10 @@ from sglang_contracts.plugin.ir.nodes import (
 from sglang_contracts.plugin.ir.records import File, Form, Use, UseKind
 from sglang_contracts.surface.catalog import Catalog
 from sglang_contracts.verify.answers.spans import last_before
-from sglang_contracts.verify.findings.finding import Finding, Location, Severity
+from sglang_contracts.verify.findings.finding import Finding, Location, Severity, Silenced
 from sglang_contracts.verify.rules.cause import Cause
 from sglang_contracts.verify.rules.contract_clause import BEHAVIOUR_CHANGED
+from sglang_contracts.verify.silences import reasons
 
 UNSET_ON, UNSET_OFF = "unset, it is on", "unset, it is off"
 
@@ -70,14 +71,28 @@ class Defaults:
             if use.kind is UseKind.ENVIRONMENT and (use.name, file.path, use.line) not in places
         }
         elsewhere.update(each for file in files for each in _set_by(file))
-        # what the plugin sets somewhere is not left to any default
-        self.readings = [each for each in found if each.name not in elsewhere]
+        self.readings: list[Reading] = []
+        self.of_set: list[Reading] = []
+        """Of what the plugin sets somewhere: that is not left to any default."""
+        for each in found:
+            is_set = reasons.SET_BY_PLUGIN.holds(each.name in elsewhere)
+            (self.of_set if is_set else self.readings).append(each)
         self._states: dict[str, list[bool | None]] = {}
 
     def at(self, index: int) -> list[Finding]:
         """Findings in one release (by index)."""
         made = (self._one(each, index) for each in self.readings)
         return [each for each in made if each is not None]
+
+    def silenced_at(self, index: int) -> list[Silenced]:
+        """What is not said in one release (by index), as the plugin sets the switch itself."""
+        made = (self._one(each, index) for each in self.of_set)
+        return [
+            Silenced(reasons.SET_BY_PLUGIN.id, each.symbol, place)
+            for each in made
+            if each is not None
+            for place in each.locations
+        ]
 
     def states(self, name: str) -> list[bool | None]:
         """A switch's default in each release; None where it is none, or not known."""

@@ -10,11 +10,14 @@ from sglang_contracts.verify.findings.finding import (
     Finding,
     Location,
     Severity,
+    Silenced,
     with_changes,
 )
 from sglang_contracts.verify.rules.case import Case, Judging
 from sglang_contracts.verify.rules.cause import Cause
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
+from sglang_contracts.verify.silences import reasons
+from sglang_contracts.verify.silences.silence import Weight
 
 GUARD_WRONG = Rule(
     id="guard-wrong",
@@ -177,7 +180,7 @@ def judge_never_taken(
         earlier = [a or b for a, b in zip(own, earlier, strict=True)]
         if any(left):
             continue
-        severity, detail = Severity.WARNING, NEVER_TAKEN
+        weight, detail = Weight(Severity.WARNING), NEVER_TAKEN
         if any(own):
             if not own[at]:
                 continue
@@ -185,19 +188,24 @@ def judge_never_taken(
         else:
             evaluator = judging.evaluator
             condition = chain.conditions[number]
-            if evaluator.version_ranges.supposing(_SOME_DAY, index, condition):
-                continue  # for releases to come
-            if evaluator.version_ranges.supposing(_LONG_AGO, index, condition):
-                severity, detail = Severity.NOTE, FOR_NO_RECORDED
+            ranges = evaluator.version_ranges
+            if reasons.TO_COME.holds(bool(ranges.supposing(_SOME_DAY, index, condition))):
+                place = Location(file.path, chain.lines[number])
+                judging.silenced.append(Silenced(reasons.TO_COME.id, VERSION, place))
+                continue
+            if reasons.LONG_PAST.holds(bool(ranges.supposing(_LONG_AGO, index, condition))):
+                weight = weight.at_most(Severity.NOTE, reasons.LONG_PAST)
+                detail = FOR_NO_RECORDED
         line = chain.lines[number]
         found.append(
             Finding(
                 GUARD_WRONG.id,
-                severity,
+                weight.severity,
                 VERSION,
                 (Location(file.path, line),),
                 role="guard",
                 detail=detail,
+                softened=weight.softened,
             )
         )
     return found

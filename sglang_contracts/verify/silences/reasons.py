@@ -181,6 +181,21 @@ PATCHED_WHERE_READ = Silence(
     "the plugin patches it where SGLang looks it up as well",
     Rests.OBJECT,
 )
+NO_CHANGE = Silence(
+    "no-change",
+    "what it was before does not show that anything has changed",
+    Rests.OBJECT,
+)
+SET_BY_PLUGIN = Silence(
+    "set-by-plugin",
+    "the plugin sets the switch itself",
+    Rests.NAME,
+)
+TO_COME = Silence(
+    "to-come",
+    "the branch is for releases that are not recorded yet",
+    Rests.PLACE,
+)
 OTHER_BRANCH = Silence(
     "other-branch",
     "its branch is not taken in this release",
@@ -304,6 +319,12 @@ NOT_LOADED = Silence(
 TEST_FILE = Silence(
     "test-file",
     "it stands in the tests of the plugin",
+    Rests.PLACE,
+    Effect.SOFTENS,
+)
+LONG_PAST = Silence(
+    "long-past",
+    "the branch is for releases before those that are recorded",
     Rests.PLACE,
     Effect.SOFTENS,
 )

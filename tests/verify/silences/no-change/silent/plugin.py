@@ -1,0 +1,5 @@
+from sglang.srt.no_change import grow
+
+
+def use(self, rows):
+    grow(rows, self.flash_mask)

@@ -17,7 +17,7 @@ from sglang_contracts.plugin.ir.nodes import (
 )
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
-from sglang_contracts.plugin.walk import containers, operands, string_constants
+from sglang_contracts.plugin.walk import containers, keys, operands, string_constants
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.scope import BUILTINS, dotted_name
 from sglang_contracts.plugin.walk.state import Walk
@@ -108,6 +108,10 @@ def _bind(walk: Walk, target: ast.expr, value: int, source: ast.expr | None) -> 
                 base = walk.nodes.add(Known(name))
             held = walk.nodes.table[base]
             if isinstance(held, (Self, LocalClass)):
+                is_text = isinstance(source, ast.Constant) and isinstance(source.value, str)
+                if source is not None and is_text and not walk.guard and walk.stored(attr) == 1:
+                    walk.class_constants.setdefault((held.qual, attr), source)
+                    walk.set_on_objects.add((held.qual, attr))
                 walk.keep(held.qual, attr, value, target.lineno)
             walk.use(UseKind.WRITE, walk.nodes.add(Attr(base, attr)), target, value=value)
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
@@ -171,3 +175,5 @@ def walk_deletion(walk: Walk, node: ast.Delete) -> None:
             base = walk.expr(target.value)
             if base:
                 walk.use(UseKind.READ, walk.nodes.add(Attr(base, target.attr)), target)
+        elif isinstance(target, ast.Subscript):
+            keys.taken(walk, target, target.value, target.slice)

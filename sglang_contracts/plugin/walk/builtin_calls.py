@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from sglang_contracts.plugin.ir.nodes import (
     UNKNOWN,
-    And,
     Attr,
     Call,
     DictOf,
@@ -16,8 +15,6 @@ from sglang_contracts.plugin.ir.nodes import (
     ListOf,
     LocalClass,
     LocalFunction,
-    Not,
-    Or,
     PluginName,
     Probe,
     Self,
@@ -32,6 +29,7 @@ from sglang_contracts.plugin.walk import call_arguments as arguments
 from sglang_contracts.plugin.walk import callbacks as handed
 from sglang_contracts.plugin.walk import (
     conditions,
+    keys,
     name_membership,
     named_by_variables,
     string_constants,
@@ -145,7 +143,7 @@ def of_getattr(walk: Walk, node: ast.Call) -> int | None:
         elif IDENTIFIER.match(name):
             guard = walk.guard
             has = walk.nodes.add(Has(base, name))
-            if len(names) > 1 and asked_for(walk, has):
+            if len(names) > 1 and keys.asked_for(walk, has):
                 guard = walk.where(guard, kind="if", condition=has, line=node.lineno)
             of_class = walk.nodes.table[base]
             if type(of_class) is TypeOf:  # what the class of an object has the object has
@@ -156,21 +154,6 @@ def of_getattr(walk: Walk, node: ast.Call) -> int | None:
     if len(node.args) > 2:
         return walk.nodes.add(Probe(value, default))
     return value
-
-
-def asked_for(walk: Walk, has: int) -> bool:
-    """Whether ``hasattr`` over several names, this among them, guards what stands here."""
-    guard = walk.guard
-    while guard:
-        record = walk.file.guards[guard]
-        if record.kind == "if":
-            held, positive = walk.nodes.table[record.condition], record.positive
-            while type(held) is Not:
-                held, positive = walk.nodes.table[held.condition], not positive
-            if positive and isinstance(held, (Or, And)) and has in held.conditions:
-                return type(held) is Or
-        guard = record.parent
-    return False
 
 
 def of_setattr(walk: Walk, node: ast.Call) -> int | None:

@@ -22,10 +22,16 @@ from sglang_contracts.plugin.ir.nodes import (
     Wrapped,
 )
 from sglang_contracts.plugin.ir.records import UseKind
-from sglang_contracts.plugin.walk import call_arguments, conditions, string_constants
+from sglang_contracts.plugin.walk import (
+    call_arguments,
+    conditions,
+    named_by_variables,
+    string_constants,
+)
 from sglang_contracts.plugin.walk.scope import DOTTED
 from sglang_contracts.plugin.walk.state import Walk
 
+_GETTERS = frozenset({"attrgetter", "itemgetter", "methodcaller"})
 _SAME = frozenset(
     {"copy", "deepcopy", "replace", "create_task", "ensure_future", "wait_for", "shield"}
 )
@@ -156,10 +162,15 @@ def read_by_getter(walk: Walk, getter: int, value: int, where: ast.AST) -> int:
     callee = walk.nodes.table[made.callee] if type(made) is Call else None
     if type(made) is not Call or type(callee) is not Foreign:
         return UNKNOWN
-    if callee.module != "operator" or callee.name not in ("attrgetter", "methodcaller"):
+    if callee.module != "operator" or callee.name not in _GETTERS:
         return UNKNOWN
     names = [walk.nodes.table[each] for each in walk.file.forms[made.form].positional]
     found = []
+    if callee.name == "itemgetter":
+        for text in names:
+            if type(text) is Text:
+                walk.use(UseKind.ITEM, value, where, name=text.text)
+        return UNKNOWN
     for text in names if callee.name == "attrgetter" else names[:1]:
         if type(text) is not Text:
             return UNKNOWN
@@ -223,6 +234,7 @@ def partial(walk: Walk, node: ast.Call) -> int:
     form = call_arguments.form(walk, rest)
     if not callee:
         return UNKNOWN
+    named_by_variables.own_call(walk, rest, callee, form)
     value = walk.nodes.add(Partial(callee, form))
     walk.use(UseKind.CALL, value, node, name="partial")
     return value

@@ -9,6 +9,7 @@ from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import (
     call_arguments,
     containers,
+    keys,
     name_membership,
     named_by_variables,
     string_constants,
@@ -85,6 +86,7 @@ def call_value(walk: Walk, node: ast.Call) -> int:
     if listed:
         return listed
     containers.put_by_call(walk, node, callee, name)
+    keys.taken_by_call(walk, node, name)
     if len(node.args) == 1 and type(walk.nodes.table[callee]) is Call:
         with walk.silently():
             given = walk.expr(node.args[0])

@@ -25,9 +25,9 @@ from sglang_contracts.plugin.ir.nodes import (
     Wrapped,
 )
 from sglang_contracts.plugin.ir.records import Function, OwnClass, Parameter, UseKind
+from sglang_contracts.plugin.walk import containers, string_constants, version_comparisons
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk import hooks_and_patches as patches
-from sglang_contracts.plugin.walk import string_constants, version_comparisons
 from sglang_contracts.plugin.walk.scope import BUILTINS, LONGEST_PATH, Scope
 from sglang_contracts.plugin.walk.state import Decorated, Walk
 
@@ -245,7 +245,9 @@ def signature(
     for default in [*args.defaults, *args.kw_defaults]:
         if default is not None:
             walk.expr(default)
-    for position, default in enumerate(defaults):
+    after = len(positional) + int(args.vararg is not None)
+    known = [*enumerate(defaults), *enumerate(args.kw_defaults, after)]
+    for position, default in known:
         if isinstance(default, ast.Constant) and isinstance(default.value, str):
             walk.defaults[index, position] = default.value
     parent = walk.scope
@@ -388,6 +390,7 @@ class _ClassScope:
                         filled = type(flow.nodes.table[made]) is Filled
                         if note and not filled:
                             record.declared.setdefault(statement.target.id, note)
+                    self.constants(statement)
                     names = flow.scope.names
                     for name in names if bound is None else bound:
                         value = names.get(name, -1)
@@ -403,6 +406,22 @@ class _ClassScope:
                             record.methods.setdefault(name, held.function)
                         elif type(held) is Wrapped and held.kind in ("static", "class"):
                             self.wrapped(name, held)
+
+    def constants(self, statement: ast.stmt) -> None:
+        """Remember what a name of the body is set to, where that tells something by its text."""
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case _:
+                return
+        flow, key = self.flow, (self.qual, name)
+        if name in containers.filled_names(flow):
+            return  # what it is made with is not all that it holds
+        shown = string_constants.is_display(flow, value)
+        if shown and key not in flow.class_constants and name not in self.record.attributes:
+            flow.class_constants[key] = value
 
     def wrapped(self, name: str, held: Wrapped) -> None:
         """``name = staticmethod(f)``: a method of another kind than the function that it is."""

@@ -21,6 +21,8 @@ IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"}) | _EVERYTHING
 ATTRIBUTE_ERRORS = frozenset({"AttributeError"}) | _EVERYTHING
 CALL_ERRORS = frozenset({"TypeError"}) | _EVERYTHING
 KEY_ERRORS = frozenset({"KeyError", "LookupError"}) | _EVERYTHING
+LISTED_ERRORS = frozenset({"ValueError"}) | KEY_ERRORS
+"""What ``remove`` and ``index`` of lists, tuples and sets fail with."""
 UNPACK_ERRORS = frozenset({"ValueError", "TypeError"}) | _EVERYTHING
 
 

@@ -20,7 +20,6 @@ from sglang_contracts.plugin.ir.nodes import (
     LocalFunction,
     Not,
     ParametersOf,
-    Registered,
     Select,
     SglangVersion,
     Slice,
@@ -35,13 +34,12 @@ from sglang_contracts.plugin.walk import (
     containers,
     definitions,
     displays,
+    keys,
     name_membership,
-    named_by_variables,
     string_constants,
     version_comparisons,
 )
 from sglang_contracts.plugin.walk import except_clauses as guards
-from sglang_contracts.plugin.walk.builtin_calls import asked_for
 from sglang_contracts.plugin.walk.conditions import ANSWERS
 from sglang_contracts.plugin.walk.scope import BUILTINS, DOTTED, IDENTIFIER, dotted_name
 from sglang_contracts.plugin.walk.state import Walk
@@ -174,10 +172,10 @@ def subscript_value(walk: Walk, node: ast.Subscript) -> int:
         kept = arguments.known_keys(walk, node.value.id).get(texts[0], UNKNOWN)
         if kept and conditions.decided(walk, kept):
             return kept  # an answer kept in a table of answers
-    if texts == ["*"]:
-        by_parameter_key(walk, node, base)
+    if texts == ["*"] and isinstance(node.ctx, ast.Load):
+        keys.by_parameter(walk, node.slice, base)
     if len(texts) > 1 and "*" not in texts:
-        items(walk, node, base, texts)
+        keys.entries(walk, node, base, texts)
     if len(texts) == 1 and texts[0] != "*":
         walk.use(UseKind.ITEM, base, node, name=texts[0])
         if walk.nodes.table[base] == Literal("sys.modules") and DOTTED.match(texts[0]):
@@ -210,26 +208,6 @@ def of_namespace(walk: Walk, node: ast.Subscript) -> int:
     walk.mention(texts[0])
     walk.use(UseKind.READ if isinstance(node.ctx, ast.Load) else UseKind.WRITE, value, node)
     return value
-
-
-def by_parameter_key(walk: Walk, node: ast.Subscript, base: int) -> None:
-    """``TABLE[name]`` in a helper: which key it is, its calls tell."""
-    key = node.slice
-    if not isinstance(key, ast.Name) or key.id in walk.looked_for():
-        return
-    if isinstance(node.ctx, ast.Load) and isinstance(walk.nodes.table[base], (Import, Attr)):
-        named_by_variables.named_by_parameter(walk, key, base, UseKind.ITEM)
-
-
-def items(walk: Walk, node: ast.Subscript, base: int, keys: Sequence[str]) -> None:
-    """A table read by each of several keys, those aside that are asked for one by one."""
-    for key in keys:
-        guard = walk.guard
-        there = walk.nodes.add(Registered(base, key))
-        if asked_for(walk, there):
-            guard = walk.where(guard, kind="if", condition=there, line=node.lineno)
-        with walk.under(guard):
-            walk.use(UseKind.ITEM, base, node, name=key)
 
 
 def sliced(walk: Walk, base: int, cut: ast.Slice) -> int:

@@ -162,6 +162,11 @@ class Walk:
         self.tested: set[int] = set()
         self.by_parameter: list[ByParameter] = []
         self.own_calls: list[OwnCall] = []
+        self.class_constants: dict[tuple[str, str], ast.expr] = {}
+        """Class and attribute → the display or text that its body sets it to."""
+        self.set_on_objects: set[tuple[str, str]] = set()
+        """Those that a method sets instead, once."""
+        self._stored: dict[str, int] | None = None
         self.told_tables: list[ByParameter] = []
         """Those whose table some call shows."""
         self.decorated: list[Decorated] = []
@@ -322,6 +327,15 @@ class Walk:
         self.scope.variables.pop(name, None)
         for key in [k for k in self.scope.narrowed if k == name or k.startswith(name + ".")]:
             del self.scope.narrowed[key]
+
+    def stored(self, name: str) -> int:
+        """How often the file writes an attribute of that name, on whatever object."""
+        if self._stored is None:
+            self._stored = {}
+            for each in self.everything:
+                if isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load):
+                    self._stored[each.attr] = self._stored.get(each.attr, 0) + 1
+        return self._stored.get(name, 0)
 
     def global_names(self) -> frozenset[str]:
         """Names that functions of the file bind in its module."""

@@ -9,7 +9,10 @@ from sglang_contracts.plugin.ir.nodes import (
     DictOf,
     Instance,
     ListOf,
+    LocalClass,
+    Param,
     PluginName,
+    Self,
     TupleOf,
 )
 from sglang_contracts.plugin.walk import except_clauses as guards
@@ -47,6 +50,8 @@ _ELEMENTS = frozenset(
         "AbstractSet",
     }
 )
+_ROWS = 16
+"""Rows of a table of names that are each looked at."""
 _ALIASES = 40
 """Types that one is written by way of: more are as good as unknown."""
 _WORDY = 1000
@@ -96,6 +101,9 @@ def display(walk: Walk, node: ast.expr, depth: int = 0) -> ast.expr | None:
     """The display an expression is, or is the name of."""
     if isinstance(node, ast.Name) and depth < 4:
         held = walk.scope.constant(node.id)
+        return display(walk, held, depth + 1) if held is not None else None
+    if isinstance(node, ast.Attribute) and depth < 4:
+        held = member_constant(walk, node)
         return display(walk, held, depth + 1) if held is not None else None
     if isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
         return node
@@ -154,8 +162,62 @@ def texts(walk: Walk, node: ast.expr, depth: int = 0) -> list[str]:
         case ast.IfExp(body=body, orelse=orelse):
             either = texts(walk, body, depth + 1) + texts(walk, orelse, depth + 1)
             return list(dict.fromkeys(either))
+        case ast.Attribute(value=ast.Attribute() as member, attr="value"):
+            held = member_constant(walk, member)  # of an enumeration of the plugin
+            return texts(walk, held, depth + 1) if isinstance(held, ast.Constant) else ["*"]
+        case ast.Attribute():
+            held = member_constant(walk, node)
+            return texts(walk, held, depth + 1) if isinstance(held, ast.Constant) else ["*"]
+        case ast.Subscript(value=table, slice=key):
+            return table_texts(walk, table, key, depth)
         case _:
             return ["*"]
+
+
+def member_constant(walk: Walk, node: ast.Attribute) -> ast.expr | None:
+    """What ``self.CONST`` or ``Class.CONST`` of a class of this file is, where it is set once."""
+    if not any(node.attr == name for _, name in walk.class_constants):
+        return None
+    with walk.silently():
+        held = walk.nodes.table[walk.expr(node.value)]
+    if not isinstance(held, (Self, LocalClass)):
+        return None
+    qual = held.qual
+    for _ in range(8):
+        found = walk.class_constants.get((qual, node.attr))
+        if found is not None:
+            written = walk.stored(node.attr) + int((qual, node.attr) in walk.set_on_objects) * -1
+            return found if written <= 0 else None
+        record = walk.file.classes.get(qual)
+        bases = [walk.nodes.table[each] for each in record.bases] if record is not None else []
+        own = [each.qual for each in bases if type(each) is LocalClass]
+        if record is None or node.attr in record.attributes or len(own) != 1:
+            return None
+        qual = own[0]
+    return None
+
+
+def table_texts(walk: Walk, table: ast.expr, key: ast.expr, depth: int) -> list[str]:
+    """The texts that ``TABLE[key]`` can be: one by a constant key, each by a parameter."""
+    shown = display(walk, table)
+    if not isinstance(shown, ast.Dict) or isinstance(key, ast.Slice):
+        return ["*"]
+    chosen = texts(walk, key, depth + 1)
+    rows = [
+        (one.value, value)
+        for one, value in zip(shown.keys, shown.values, strict=True)
+        if isinstance(one, ast.Constant)
+    ]
+    if len(rows) != len(shown.keys) or len(rows) > _ROWS:
+        return ["*"]
+    if len(chosen) == 1 and chosen[0] != "*":
+        values = [value for one, value in rows if one == chosen[0]]
+    else:
+        with walk.silently():
+            given = isinstance(key, ast.Name) and type(walk.nodes.table[walk.expr(key)]) is Param
+        values = [value for _, value in rows] if given else []
+    found = [text for value in values for text in texts(walk, value, depth + 1)]
+    return list(dict.fromkeys(found)) or ["*"]
 
 
 def annotation(walk: Walk, node: ast.expr) -> int:

@@ -117,6 +117,8 @@ def detect_needed(state: Detection, index: int, file: File, use: Use) -> Outcome
 
 def detect_key(state: Detection, index: int, file: File, use: Use) -> Outcome:
     """A subscript that is a text."""
+    if use.count:  # its elements are looked for, not its keys
+        return UNKNOWN
     return detect_operation(state, index, file, use, KEY)
 
 

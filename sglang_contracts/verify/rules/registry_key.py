@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sglang_contracts.plugin.ir.records import File, Use, UseKind
-from sglang_contracts.plugin.walk.except_clauses import KEY_ERRORS
+from sglang_contracts.plugin.walk.except_clauses import KEY_ERRORS, LISTED_ERRORS
+from sglang_contracts.plugin.walk.keys import LISTED
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.findings.finding import Finding, Severity
 from sglang_contracts.verify.rules.case import Case, Judging
@@ -47,11 +48,16 @@ def detect_registry_key(state: Detection, index: int, file: File, use: Use) -> O
         return Outcome(Status.OK, found=(symbol,))
     return Outcome(
         Status.BROKEN,
-        "registry" if use.kind is UseKind.ITEM else "taken",
+        _missing(use) if use.kind is UseKind.ITEM else "taken",
         f'{symbol.name}["{use.name}"]',
         owner=symbol,
         name=use.name,
     )
+
+
+def _missing(use: Use) -> str:
+    """How a read of an entry that is not there fails: by its key, or by its value."""
+    return "listed" if use.count == LISTED else "registry"
 
 
 def judge_registry(judging: Judging, case: Case) -> Finding | None:
@@ -89,6 +95,12 @@ CAUSE = Cause(
             what="registry",
             says="{name} is not registered",
             catches=KEY_ERRORS,
+            judge=judge_registry,
+        ),
+        Failure(
+            what="listed",
+            says="{name} is not listed",
+            catches=LISTED_ERRORS,
             judge=judge_registry,
         ),
         Failure(

@@ -22,7 +22,7 @@ from sglang_contracts.verify.rules.cause import NOTHING, Cause, Failure
 from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.silences import reasons
-from sglang_contracts.verify.values.object_calls import is_test
+from sglang_contracts.verify.values.test_modules import is_test
 from sglang_contracts.verify.values.value import ModuleRef
 
 PATCH_UNREACHED = Rule(

@@ -11,6 +11,7 @@ from sglang_contracts.verify.answers.lens import Lens
 from sglang_contracts.verify.values.annotations import Annotations
 from sglang_contracts.verify.values.ask import Ask
 from sglang_contracts.verify.values.plugin_index import PluginIndex
+from sglang_contracts.verify.values.test_modules import is_test
 from sglang_contracts.verify.values.value import (
     NOTHING,
     Alternative,
@@ -242,14 +243,20 @@ class Members:
 
     def in_subclass(self, symbol: Symbol, name: str) -> bool:
         """Whether some class derived from it has the name: an instance may be one of those."""
-        return any(symbol.name in definer[1:] for definer in self.lens.definers(name))
+        return any(
+            symbol.name in definer[1:] and not is_test(definer[0].partition(":")[0])
+            for definer in self.lens.definers(name)
+        )
 
     def beside(self, symbol: Symbol, name: str) -> bool:
         """Whether a class of the same family has a name: what merely goes by a name may be one."""
         if symbol.kind != "class":
             return False
         family = {each.name for each in self.lens.mro(symbol)}
-        return any(not family.isdisjoint(definer) for definer in self.lens.definers(name))
+        return any(
+            not family.isdisjoint(definer) and not is_test(definer[0].partition(":")[0])
+            for definer in self.lens.definers(name)
+        )
 
     def _own_member(self, file: int, qual: str, name: str, instance: bool) -> Look | None:
         record = self.files[file].classes.get(qual)

@@ -14,6 +14,7 @@ from sglang_contracts.surface.model import Attribute
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.values.evaluator import Evaluator
 from sglang_contracts.verify.values.signature_fit import Shape, shape
+from sglang_contracts.verify.values.test_modules import is_test
 from sglang_contracts.verify.values.value import ObjectOf
 
 _CHOSEN = re.compile(r"([A-Za-z_]\w*)\([^()]*\)\(")
@@ -21,14 +22,6 @@ _CHOSEN = re.compile(r"([A-Za-z_]\w*)\([^()]*\)\(")
 _DISPATCHED = "forward_"
 """How methods begin that ``forward`` of a class with one form a platform hands all it is given."""
 _DISPATCH = "dispatch_forward"
-
-
-def is_test(module: str) -> bool:
-    """Whether a module of a release only tests others: what it calls is no obligation."""
-    parts = module.split(".")
-    return parts[1:2] == ["test"] or any(
-        part in ("tests", "unit_test", "conftest") or part.startswith("test_") for part in parts
-    )
 
 
 class Site(NamedTuple):

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from sglang_contracts.surface.symbol import Symbol
 from sglang_contracts.verify.values.evaluator import Evaluator
-from sglang_contracts.verify.values.object_calls import ObjectCalls, Site, is_test
+from sglang_contracts.verify.values.object_calls import ObjectCalls, Site
 from sglang_contracts.verify.values.self_calls import SelfCalls
 from sglang_contracts.verify.values.signature_fit import shape
 from sglang_contracts.verify.values.subclasses import derived
+from sglang_contracts.verify.values.test_modules import is_test
 from sglang_contracts.verify.values.value import ObjectOf, is_weak
 
 

@@ -50,6 +50,9 @@ class Function(msgspec.Struct, array_like=True):
     """Nodes of what a generator gives, one by one."""
     decorators: list[int] = []
     """Nodes of the decorators that may change its signature, the outermost first."""
+    keys: list[list[str]] = []
+    """Keys of the dict that each of its ``return`` statements returns; none where it returns none.
+    """
     hands_on: bool = False
     """With what ``*args`` and ``**kwargs`` take it does nothing but hand it on."""
 
@@ -168,6 +171,8 @@ class Form(msgspec.Struct, array_like=True):
     keywords: dict[str, int] = {}
     star: bool = False
     double_star: bool = False
+    spread: list[int] = []
+    """Nodes of what ``**`` is given whose keys stand elsewhere: in a function that makes it."""
 
 
 class Chain(msgspec.Struct, array_like=True):

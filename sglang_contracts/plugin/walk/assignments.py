@@ -17,7 +17,7 @@ from sglang_contracts.plugin.ir.nodes import (
 )
 from sglang_contracts.plugin.ir.records import UseKind
 from sglang_contracts.plugin.walk import call_arguments as arguments
-from sglang_contracts.plugin.walk import containers, keys, operands, string_constants
+from sglang_contracts.plugin.walk import containers, dict_keys, keys, operands, string_constants
 from sglang_contracts.plugin.walk import except_clauses as guards
 from sglang_contracts.plugin.walk.scope import BUILTINS, dotted_name
 from sglang_contracts.plugin.walk.state import Walk
@@ -90,7 +90,7 @@ def _bind(walk: Walk, target: ast.expr, value: int, source: ast.expr | None) -> 
                 walk.scope.constants[name] = source
             if isinstance(source, ast.Call) and guards.last_name(source.func) == "TypeVar":
                 walk.scope.variables[name] = source
-            keys = arguments.keys_of(walk, source)
+            keys = dict_keys.keys_of(walk, source)
             if keys is not None:
                 walk.scope.dicts[name] = keys
                 walk.scope.set_under.pop(name, None)
@@ -108,7 +108,9 @@ def _bind(walk: Walk, target: ast.expr, value: int, source: ast.expr | None) -> 
                 base = walk.nodes.add(Known(name))
             held = walk.nodes.table[base]
             if isinstance(held, (Self, LocalClass)):
-                is_text = isinstance(source, ast.Constant) and isinstance(source.value, str)
+                is_text = (
+                    isinstance(source, ast.Dict) and attr not in containers.filled_names(walk)
+                ) or (isinstance(source, ast.Constant) and isinstance(source.value, str))
                 if source is not None and is_text and not walk.guard and walk.stored(attr) == 1:
                     walk.class_constants.setdefault((held.qual, attr), source)
                     walk.set_on_objects.add((held.qual, attr))
@@ -176,4 +178,6 @@ def walk_deletion(walk: Walk, node: ast.Delete) -> None:
             if base:
                 walk.use(UseKind.READ, walk.nodes.add(Attr(base, target.attr)), target)
         elif isinstance(target, ast.Subscript):
-            keys.taken(walk, target, target.value, target.slice)
+            base = walk.expr(target.value)
+            walk.expr(target.slice)
+            keys.taken(walk, target, base, target.slice)

@@ -7,8 +7,8 @@ import copy
 
 from sglang_contracts.plugin.ir.nodes import Call, Partial
 from sglang_contracts.plugin.ir.records import Form, UseKind
+from sglang_contracts.plugin.walk import dict_keys, operands, string_constants
 from sglang_contracts.plugin.walk import except_clauses as guards
-from sglang_contracts.plugin.walk import operands, string_constants
 from sglang_contracts.plugin.walk.scope import Scope
 from sglang_contracts.plugin.walk.state import Walk
 
@@ -36,7 +36,7 @@ def form(walk: Walk, node: ast.Call | None = None) -> int:
         for keyword in node.keywords:
             if keyword.arg is None:
                 value = walk.expr(keyword.value)
-                expand(walk, record, keyword.value)
+                expand(walk, record, keyword.value, value)
             else:
                 walk.mention(keyword.arg)
                 record.keywords[keyword.arg] = operands.argument(walk, keyword.value)
@@ -51,6 +51,7 @@ def keep_form(walk: Walk, record: Form) -> int:
         tuple(record.keywords.items()),
         record.star,
         record.double_star,
+        tuple(record.spread),
     )
     index = walk.forms.get(key)
     if index is None:
@@ -72,6 +73,7 @@ def completed(walk: Walk, callee: int, form: int) -> tuple[int, int]:
                 {**first.keywords, **rest.keywords},
                 first.star or rest.star,
                 first.double_star or rest.double_star,
+                [*first.spread, *rest.spread],
             ),
         )
         callee = held.callee
@@ -88,17 +90,21 @@ def spread(walk: Walk, record: Form, elements: list[ast.expr]) -> None:
             record.names.append(guards.last_name(each))
 
 
-def expand(walk: Walk, record: Form, node: ast.expr) -> None:
-    """``**kwargs`` whose keys stand in a display."""
+def expand(walk: Walk, record: Form, node: ast.expr, value: int) -> None:
+    """``**kwargs`` whose keys stand in a display, or are told by what makes it."""
     record.double_star = True
-    keys = keys_of(walk, node)
+    keys = dict_keys.keys_of(walk, node)
     set_under: dict[str, int] = {}
-    if keys is None and isinstance(node, ast.Name):
+    if isinstance(node, ast.Name):
+        if keys is None and value and node.id not in dict_keys.shrunk(walk):
+            record.spread.append(value)
         keys = known_keys(walk, node.id)
         set_under = walk.scope.set_under.get(node.id, {})
-    for key, value in (keys or {}).items():
+    elif keys is None and value:
+        record.spread.append(value)
+    for key, held in (keys or {}).items():
         if within(walk, set_under.get(key, 0)):
-            record.keywords.setdefault(key, value)
+            record.keywords.setdefault(key, held)
 
 
 def known_keys(walk: Walk, name: str) -> dict[str, int]:
@@ -165,35 +171,41 @@ def drop_key(walk: Walk, name: str, key: str) -> None:
     )
 
 
-def keys_of(walk: Walk, node: ast.expr | None) -> dict[str, int] | None:
-    """The keyword keys of ``dict(a=…)`` or a display, with the nodes of their values."""
-    keys: dict[str, int] = {}
-    with walk.silently():
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    keys[key.value] = operands.argument(walk, value)
-            return keys
-        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) and (
-            node.func.id == "dict"
-        ):
-            for keyword in node.keywords:
-                if keyword.arg is not None:
-                    keys[keyword.arg] = operands.argument(walk, keyword.value)
-            return keys
-    return None
-
-
 def update_dict(walk: Walk, func: ast.Attribute, node: ast.Call) -> None:
-    """``kw.update(a=…)`` adds keys to a dict that flows into a call."""
-    if isinstance(func.value, ast.Name):
-        held = walk.scope.dicts.get(func.value.id)
-        if held is not None:
-            for keyword in node.keywords:
-                if keyword.arg:
-                    with walk.silently():
-                        held[keyword.arg] = operands.argument(walk, keyword.value)
-                    set_key(walk, func.value.id, keyword.arg)
+    """``kw.update(a=…)``, ``kw.setdefault("a", …)`` add keys to a dict that flows into a call."""
+    if not isinstance(func.value, ast.Name):
+        return
+    held = walk.scope.dicts.get(func.value.id)
+    if held is None:
+        return
+    added: dict[str, int] = {}
+    if func.attr == "setdefault":
+        texts = string_constants.texts(walk, node.args[0]) if len(node.args) == 2 else []
+        if len(texts) == 1 and texts[0] != "*":
+            with walk.silently():
+                added[texts[0]] = operands.argument(walk, node.args[1])
+    else:
+        for each in node.args:
+            added.update(dict_keys.keys_of(walk, each) or {})
+        for keyword in node.keywords:
+            if keyword.arg:
+                with walk.silently():
+                    added[keyword.arg] = operands.argument(walk, keyword.value)
+    for key, value in added.items():
+        if func.attr == "update" or key not in held:
+            held[key] = value
+            set_key(walk, func.value.id, key)
+
+
+def returned_keys(walk: Walk, node: ast.expr | None) -> list[str]:
+    """Keys of the dict that a ``return`` statement returns, as far as they are told."""
+    if node is None:
+        return []
+    if not isinstance(node, ast.Name):
+        return list(dict_keys.keys_of(walk, node) or {})
+    set_under = walk.scope.set_under.get(node.id, {})
+    keys = walk.scope.dicts.get(node.id, {})
+    return [key for key in keys if within(walk, set_under.get(key, 0))]
 
 
 def set_key(walk: Walk, name: str, key: str) -> None:

@@ -86,7 +86,7 @@ def call_value(walk: Walk, node: ast.Call) -> int:
     if listed:
         return listed
     containers.put_by_call(walk, node, callee, name)
-    keys.taken_by_call(walk, node, name)
+    keys.taken_by_call(walk, node, callee, name)
     if len(node.args) == 1 and type(walk.nodes.table[callee]) is Call:
         with walk.silently():
             given = walk.expr(node.args[0])
@@ -111,7 +111,7 @@ def call_value(walk: Walk, node: ast.Call) -> int:
         return walk.nodes.add(Call(callee, form))
     patches.hook(walk, node, UNKNOWN, decorator=False)
     patches.patch_call(walk, node, form)
-    if name in ("update",) and isinstance(func, ast.Attribute):
+    if name in ("update", "setdefault") and isinstance(func, ast.Attribute):
         arguments.update_dict(walk, func, node)
     if name == "sort" and isinstance(func, ast.Attribute):
         handed.by_key(walk, node, func.value)

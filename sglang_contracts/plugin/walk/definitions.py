@@ -321,6 +321,8 @@ def walk_class(walk: Walk, node: ast.ClassDef) -> None:
         record.open = True  # two forms, by a condition: what one lacks the other may have
         for name, values in walk.file.classes[qual].attributes.items():
             record.attributes.setdefault(name, []).extend(values)
+    if any(guards.last_name(base) in ("dict", "OrderedDict", "UserDict") for base in node.bases):
+        walk.dict_classes.add(node.name)
     walk.file.classes[qual] = record
     value = walk.nodes.add(LocalClass(qual))
     walk.scope.names[node.name] = value

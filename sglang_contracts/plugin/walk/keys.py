@@ -16,20 +16,20 @@ LISTED = 2
 
 
 def taken(
-    walk: Walk,
-    where: ast.AST,
-    table: ast.expr,
-    key: ast.expr,
-    count: int = 0,
-    goes: bool = True,
+    walk: Walk, where: ast.AST, base: int, key: ast.expr, count: int = 0, goes: bool = True
 ) -> None:
-    """``del TABLE["key"]``, ``TABLE.pop("key")``, ``CHOICES.remove("key")``."""
-    base = walk.expr(table)
-    walk.expr(key)
-    if not isinstance(walk.nodes.table[base], (Import, Attr)):
+    """``del TABLE["key"]``, ``TABLE.pop("key")``, ``CHOICES.remove("key")``.
+
+    Args:
+        walk: The walk at hand.
+        where: The place of it.
+        base: The node of the table.
+        key: The key, or the element that is looked for.
+        count: What the use counts; see :data:`LISTED`.
+        goes: Whether it is taken out: then it may be gone already, where that is caught.
+    """
+    if not isinstance(walk.nodes.table[base], (Import, Attr)) or (goes and caught(walk)):
         return
-    if goes and caught(walk):
-        return  # what is to go may have gone already
     texts = string_constants.texts(walk, key)
     if texts == ["*"]:
         by_parameter(walk, key, base)
@@ -37,13 +37,14 @@ def taken(
         entries(walk, where, base, texts, count)
 
 
-def taken_by_call(walk: Walk, node: ast.Call, name: str) -> None:
+def taken_by_call(walk: Walk, node: ast.Call, callee: int, name: str) -> None:
     """A method that needs the entry: ``pop`` without a default, ``remove``, ``index``."""
-    if len(node.args) != 1 or node.keywords or not isinstance(node.func, ast.Attribute):
+    held = walk.nodes.table[callee]
+    if len(node.args) != 1 or node.keywords or type(held) is not Attr:
         return
     if name in ("pop", "remove", "index") and not isinstance(node.args[0], ast.Starred):
         count = 0 if name == "pop" else LISTED
-        taken(walk, node, node.func.value, node.args[0], count, goes=name != "index")
+        taken(walk, node, held.base, node.args[0], count, goes=name != "index")
 
 
 def caught(walk: Walk) -> bool:

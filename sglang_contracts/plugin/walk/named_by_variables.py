@@ -10,7 +10,7 @@ import ast
 
 from sglang_contracts.plugin.ir.nodes import UNKNOWN, Attr, Call, LocalFunction, OneOf, Param
 from sglang_contracts.plugin.ir.records import Form, UseKind
-from sglang_contracts.plugin.walk import call_arguments, string_constants
+from sglang_contracts.plugin.walk import call_arguments, dict_keys, string_constants
 from sglang_contracts.plugin.walk.scope import IDENTIFIER, Rows
 from sglang_contracts.plugin.walk.state import ByParameter, OwnCall, Walk
 
@@ -49,7 +49,7 @@ def own_call(walk: Walk, node: ast.Call, callee: int, form: int) -> None:
     for place, arg in given:
         texts[place] = string_constants.texts(walk, arg)
         shown = string_constants.display(walk, arg)
-        table = call_arguments.keys_of(walk, shown if isinstance(shown, ast.Dict) else arg)
+        table = dict_keys.keys_of(walk, shown if isinstance(shown, ast.Dict) else arg)
         if table:
             tables[place] = table
     told = tables or node.keywords or any(each != ["*"] for each in texts.values())

@@ -179,6 +179,10 @@ class Walk:
         self._module_questions: frozenset[str] | None = None
         self.filled: frozenset[str] | None = None
         """Last names of what the file puts elements into; None: not looked for yet."""
+        self.shrunk: frozenset[str] | None = None
+        """Names of what the file takes keys from; None: not looked for yet."""
+        self.dict_classes: set[str] = set()
+        """Classes of the file that are dicts."""
         self.sites: dict[int, int] = {}
         """Expressions that make such containers (by identity) → their numbers."""
         self._global_names: frozenset[str] | None = None

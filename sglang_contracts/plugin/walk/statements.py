@@ -9,6 +9,7 @@ from typing import Any
 
 from sglang_contracts.plugin.walk import (
     assignments,
+    call_arguments,
     definitions,
     if_branches,
     loops,
@@ -29,6 +30,8 @@ def walk_return(walk: Walk, node: ast.Return) -> None:
     value = walk.expr(node.value) if node.value is not None else walk.nodes.literal("None")
     if walk.scope.function >= 0:
         walk.returned(walk.scope.function, value)
+        keys = call_arguments.returned_keys(walk, node.value)
+        walk.file.functions[walk.scope.function].keys.append(keys)
 
 
 def walk_global(walk: Walk, node: ast.Global) -> None:

@@ -20,7 +20,7 @@ from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.launch_word_gone import SERVER_ARG_REMOVED
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.silences import reasons
-from sglang_contracts.verify.values import signature_fit
+from sglang_contracts.verify.values import signature_fit, spread_keys
 from sglang_contracts.verify.values.signature_fit import Shape, misfit
 from sglang_contracts.verify.values.value import (
     Alternative,
@@ -85,7 +85,7 @@ def detect_call(state: Detection, index: int, file: File, use: Use) -> Outcome:
     value = state.evaluator.value(index, node.callee)
     if not value.alternatives:
         return UNKNOWN
-    form = file.forms[node.form]
+    form = spread_keys.completed(state.evaluator, index, file.forms[node.form])
     exact = exact_receiver(state, index, file, node.callee)
     results = [
         call_one(state, each, index, form, type(node) is Partial, exact)

@@ -149,10 +149,15 @@ class Containers:
     def entry(self, each: OwnObject, key: str | None, of: ValueOf) -> Value:
         """``entry["key"]`` of a ``TypedDict`` of the plugin."""
         record = self.files[each.file].classes.get(each.qual)
-        if record is None or key is None or not self._derives(each.file, record, "TypedDict"):
+        if record is None or key is None or not self.is_typed_dict(each):
             return NOTHING
         note = record.declared.get(key)
         return of(each.file, note) if note else NOTHING
+
+    def is_typed_dict(self, each: OwnObject) -> bool:
+        """Whether an object is a dict of declared keys."""
+        record = self.files[each.file].classes.get(each.qual)
+        return record is not None and self._derives(each.file, record, "TypedDict")
 
     def fields(self, each: OwnObject, of: ValueOf) -> Value:
         """An object of a ``NamedTuple`` of the plugin, as the tuple that it is."""

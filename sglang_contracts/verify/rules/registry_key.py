@@ -46,18 +46,12 @@ def detect_registry_key(state: Detection, index: int, file: File, use: Use) -> O
         return UNKNOWN
     if there == (use.kind is UseKind.ITEM):
         return Outcome(Status.OK, found=(symbol,))
-    return Outcome(
-        Status.BROKEN,
-        _missing(use) if use.kind is UseKind.ITEM else "taken",
-        f'{symbol.name}["{use.name}"]',
-        owner=symbol,
-        name=use.name,
-    )
-
-
-def _missing(use: Use) -> str:
-    """How a read of an entry that is not there fails: by its key, or by its value."""
-    return "listed" if use.count == LISTED else "registry"
+    key = f'{symbol.name}["{use.name}"]'
+    if use.kind is not UseKind.ITEM:
+        return Outcome(Status.BROKEN, "taken", key, owner=symbol, name=use.name)
+    if use.count == LISTED:  # ``remove`` and ``index`` fail by the value
+        return Outcome(Status.BROKEN, "listed", key, owner=symbol, name=use.name)
+    return Outcome(Status.BROKEN, "registry", key, owner=symbol, name=use.name)
 
 
 def judge_registry(judging: Judging, case: Case) -> Finding | None:

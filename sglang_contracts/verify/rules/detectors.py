@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sglang_contracts.contract.model import Clause
-from sglang_contracts.plugin.ir.records import File, Use, UseKind
+from sglang_contracts.plugin.ir.nodes import Call
+from sglang_contracts.plugin.ir.records import File, OwnClass, Use, UseKind
 from sglang_contracts.verify.answers.outcome import UNKNOWN, Outcome, Status
 from sglang_contracts.verify.rules import attribute_unset, hook_missing, override_signature
 from sglang_contracts.verify.rules.check import Check
@@ -91,10 +92,24 @@ class Detectors:
                 for name, number in record.methods.items():
                     if name not in _MAGIC:
                         found.append(Check("override", index, number, f"{qual}.{name}"))
+                for name, number in self._wrapped(index, record):
+                    found.append(Check("override", index, number, f"{qual}.{name}"))
             found += attribute_unset.checks(self.state, index, file)
         for number, each in enumerate(self.candidates):
             found.append(Check("clause", each.file, number, each.name))
         return found
+
+    def _wrapped(self, index: int, record: OwnClass) -> list[tuple[str, int]]:
+        """Overrides made by a call: ``verify = timed(Base.verify)``, what the wrapper returns."""
+        made = []
+        for name, values in record.attributes.items():
+            if len(values) != 1 or name in record.methods or name in _MAGIC:
+                continue
+            if type(self.state.files[index].nodes[values[0]]) is Call:
+                own = self.state.evaluator.index.own_function(index, values[0])
+                if own is not None and own[0] == index:
+                    made.append((name, own[1]))
+        return made
 
     def outcome(self, check: Check) -> Outcome:
         """How a check fares in the present release, whoever guards it."""

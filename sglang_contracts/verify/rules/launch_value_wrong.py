@@ -9,6 +9,7 @@ from importlib.resources import files
 
 import msgspec
 
+from sglang_contracts.plugin import launch
 from sglang_contracts.surface.model import Flag
 from sglang_contracts.verify.findings.finding import Severity
 from sglang_contracts.verify.rules.cause import Cause
@@ -78,8 +79,8 @@ class Range(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def ranges() -> dict[str, Range]:
-    """Flag → its range; read from ``launch_ranges.toml``."""
-    text = files(__package__).joinpath("launch_ranges.toml").read_text(encoding="utf-8")
+    """Flag → its range; read from ``number_ranges.toml``."""
+    text = files(launch).joinpath("number_ranges.toml").read_text(encoding="utf-8")
     listed = msgspec.convert(tomllib.loads(text)["range"], list[Range])
     return {flag: each for each in listed for flag in each.flags}
 

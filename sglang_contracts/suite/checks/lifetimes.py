@@ -53,7 +53,9 @@ def _tensors(context: Context) -> None:
             none, lens = [0, 0], [page + 1, page]
             first = call("alloc_extend", **builder.extension(bench.device, none, lens, [-1, -1]))
             last = [int(first[page]), int(first[-1])]
-            call("alloc_decode", **builder.step(bench.device, [n + 1 for n in lens], last))
+            for more in (1, 2):  # the slots of the first step stay the batch's in the second
+                longer = [n + more for n in lens]
+                last = call("alloc_decode", **builder.step(bench.device, longer, last)).tolist()
             for lens in ([2, 1], [page, page]):  # no larger than the one before: it would fit there
                 call("alloc_extend", **builder.extension(bench.device, none, lens, [-1, -1]))
         for pages in (2, 1, 3):

@@ -70,6 +70,7 @@ OWN = (
     + """
 class Own(Keeper):
     def reset(self):
+        self.left_out = 1
         self.held = [0]
 """
 )
@@ -77,6 +78,7 @@ PATCH = (
     HEAD
     + """
 def reset(self):
+    self.left_out = 1
     self.held = [0]
 Keeper.reset = reset
 """
@@ -167,4 +169,9 @@ def test_what_is_set_or_not_read_is_not_told(
 
 
 def test_what_was_left_out_all_along_is_not_told(broken_by: Broken) -> None:
-    assert broken_by(OLD, OLD, OWN) == []
+    assert broken_by(OLD, OLD, OWN.replace("self.left_out = 1", "")) == []
+
+
+def test_what_came_is_a_note_where_others_were_left_out_all_along(broken_by: Broken) -> None:
+    found = broken_by(OLD, {**OLD, **ALONE}, OWN.replace("self.left_out = 1", ""))
+    assert [each.partition(" ")[0] for each in found] == ["note"]

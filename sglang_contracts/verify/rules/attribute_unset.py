@@ -28,6 +28,7 @@ from sglang_contracts.verify.rules.detection import Detection
 from sglang_contracts.verify.rules.history import Entry
 from sglang_contracts.verify.rules.rule import ALONE, Edit, Rule
 from sglang_contracts.verify.rules.supplied import supplies_own
+from sglang_contracts.verify.silences import reasons
 from sglang_contracts.verify.values.value import ClassRef
 
 ATTRIBUTE_UNSET = Rule(
@@ -246,10 +247,14 @@ def judge_unset(
             continue
         case = Case(number, check, entry, index, first, first - 1, good)
         place, role = location(judging, check)
+        severity = judging.severity(case, ATTRIBUTE_UNSET.severity)
+        if reasons.LEFT_OUT_BEFORE.holds(judging.timeline.entry(number, good).broken):
+            severity = severity.at_most(Severity.NOTE, reasons.LEFT_OUT_BEFORE)
         made.append(
             judging.finding(
                 case,
                 rule=ATTRIBUTE_UNSET,
+                severity=severity,
                 symbol=symbol.name,
                 locations=(place,),
                 role=role,

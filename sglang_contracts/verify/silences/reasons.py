@@ -176,6 +176,12 @@ FALLBACK_UNUSED = Silence(
     "what it is the fallback for goes through",
     Rests.PLACE,
 )
+LEFT_OUT_BEFORE = Silence(
+    "left-out-before",
+    "the plugin's method left out other things before, and did without",
+    Rests.OBJECT,
+    Effect.SOFTENS,
+)
 PATCHED_WHERE_READ = Silence(
     "patched-where-read",
     "the plugin patches it where SGLang looks it up as well",

@@ -10,6 +10,11 @@ from functools import lru_cache
 from sglang_contracts.surface.model import Attribute, Class, Function, Kind
 from sglang_contracts.surface.symbol import Symbol
 
+_SPELLED_ALIKE = 0.6
+"""Share of letters that two words have in common where one is taken for the other's new form."""
+_WORD_LOST = 0.85
+"""How alike two names are of which one lost a word."""
+_VERSION = re.compile(r"v\d+|\d+")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 
 
@@ -30,6 +35,25 @@ def likeness(one: str, other: str) -> float:
     overlap = 2 * shared / (len(set(ones)) + len(set(others)))
     letters = difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
     return 0.6 * overlap + 0.4 * letters
+
+
+def renamed_alike(name: str, other: str) -> bool:
+    """Whether a name is another's spelling: what ``nsa_backend`` and ``dsa_backend`` are.
+
+    The words are the same ones; or all but one, which is spelled alike; or it lost a word of many.
+    A word more is none, but for a version: ``max_bs`` and ``max_bs_decode`` may be both there.
+    """
+    ones, others = words(name), words(other)
+    if ones == others or (others[:-1] == ones and _VERSION.fullmatch(others[-1])):
+        return True
+    if len(ones) == len(others):
+        differing = [pair for pair in zip(ones, others, strict=True) if pair[0] != pair[1]]
+        return (
+            len(ones) > 1
+            and len(differing) == 1
+            and difflib.SequenceMatcher(None, *differing[0]).ratio() >= _SPELLED_ALIKE
+        )
+    return set(others) < set(ones) and likeness(name, other) >= _WORD_LOST
 
 
 def closest(name: str, others: Iterable[str], least: float) -> str | None:

@@ -1,3 +1,3 @@
 from sglang.srt.batch import Batch
 def f(b: Batch):
-    return b.old_total_tokens
+    return b.nsa_total_tokens

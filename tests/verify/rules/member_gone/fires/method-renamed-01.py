@@ -1,3 +1,3 @@
 from sglang.srt.batch import Batch
 def f(b: Batch):
-    return b.before_rename(1, 2)
+    return b.pack_nsa_rows(1, 2)

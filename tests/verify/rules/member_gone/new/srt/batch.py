@@ -6,11 +6,11 @@ from typing import List, Optional
 @dataclasses.dataclass
 class Batch:
     kept: int
-    new_total_tokens: Optional[List[int]] = None
+    dsa_total_tokens: Optional[List[int]] = None
     after: int = 0
 
     def kept_method(self): return 1
-    def after_rename(self, rows, columns): return rows
+    def pack_dsa_rows(self, rows, columns): return rows
 
 
 class Sub(Batch):

@@ -7,12 +7,12 @@ from typing import List, Optional
 class Batch:
     kept: int
     lost_field: int
-    old_total_tokens: Optional[List[int]] = None
+    nsa_total_tokens: Optional[List[int]] = None
     after: int = 0
 
     def kept_method(self): return 1
     def lost_method(self): return 1
-    def before_rename(self, rows, columns): return rows
+    def pack_nsa_rows(self, rows, columns): return rows
 
 
 class Sub(Batch):

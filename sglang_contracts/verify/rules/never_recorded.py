@@ -96,7 +96,7 @@ def _breaks_everywhere(judging: Judging, case: Case) -> bool:
             or (
                 each.outcome.status is Status.UNKNOWN
                 and owner is not None
-                and owner.kind in ("module", "class")
+                and owner.kind == "class"  # a module may be generated, and make its names
                 and not _is_there(judging, owner, at)
             )
             for at, each in enumerate(history)

@@ -165,33 +165,40 @@ def accepts(
     strict = [each for each in theirs if each.kind not in VARIADIC]
     named = {each.name for each in theirs}
     own_names = {each.name for each in own}
-    fitting, problems, demands = 0, [], []
+
+    def held(sites: Sequence[Site]) -> tuple[int, list[tuple[Misfit, Site]]]:
+        """How many calls the plugin's function takes, and those it does not."""
+        fitting, problems, demands = 0, [], []
+        for site in sites:
+            form = site.form
+            if misfit(strict, form) is not None:
+                continue
+            if form.star and not form.positional and not form.keywords:
+                continue
+            problem = misfit(own, form)
+            # a parameter of its own is the plugin's affair, as long as some call gives it
+            if problem is not None and problem.what == "missing":
+                if form.star or form.double_star:
+                    problem = None
+                elif problem.name not in named:
+                    demands.append((problem, site))
+                    continue
+            if problem is None:
+                problem = _moved(own, theirs, form)
+            if problem is None:
+                fitting += 1
+            else:
+                problems.append((problem, site))
+        return fitting, problems or ([] if fitting else demands)
+
     of_objects = state.upstream.called(target)
     by_name: list[Site] = []
     if not of_objects or short != "forward":  # a module's is hardly called by its name
         by_name = state.upstream.sites(short, target.owner, own_class)
-    for site in [*of_objects, *by_name]:
-        form = site.form
-        if misfit(strict, form) is not None:
-            continue
-        if form.star and not form.positional and not form.keywords:
-            continue
-        problem = misfit(own, form)
-        # a parameter of its own is the plugin's affair, as long as some call gives it
-        if problem is not None and problem.what == "missing":
-            if form.star or form.double_star:
-                problem = None
-            elif problem.name not in named:
-                demands.append((problem, site))
-                continue
-        if problem is None:
-            problem = _moved(own, theirs, form)
-        if problem is None:
-            fitting += 1
-        else:
-            problems.append((problem, site))
-    if not problems and not fitting:
-        problems = demands
+    fitting, problems = held([*of_objects, *by_name])
+    if problems and target.owner is not None:  # whose calls these are is dear to find out
+        by_name = state.upstream.without_strangers(by_name, target.owner)
+        fitting, problems = held([*of_objects, *by_name])
     if not problems:
         return Outcome(Status.OK, found=(target,)) if fitting else UNKNOWN
     problem, site = problems[0]

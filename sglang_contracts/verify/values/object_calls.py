@@ -29,6 +29,8 @@ class Site(NamedTuple):
 
     module: str
     form: Shape
+    receiver: str = ""
+    """Last name of what it is called on, where it is called by a name."""
 
 
 class ObjectCalls:

@@ -48,7 +48,7 @@ class UpstreamCalls:
         With an owner: what may be meant for an object of that class, as far as what they are
         called on tells.
         """
-        found, strangers = [], []
+        found = []
         for module, call in self.lens.callers(name):
             if call.receiver == "super()" or is_test(module):
                 continue
@@ -58,16 +58,16 @@ class UpstreamCalls:
                 )
             else:
                 meant = owner is None or self.meant_for(module, call.receiver, owner, name)
-            if not meant:
-                continue
-            found.append((module, call))
-            if owner is not None and self.is_stranger(module, call.receiver, owner):
-                strangers.append((module, call))
-        if strangers and any(
-            each not in strangers and each[1].receiver not in ("", "self") for each in found
-        ):
-            found = [each for each in found if each not in strangers]
-        return [Site(module, shape(call)) for module, call in found]
+            if meant:
+                found.append(Site(module, shape(call), call.receiver))
+        return found
+
+    def without_strangers(self, sites: Sequence[Site], owner: Symbol) -> list[Site]:
+        """Calls by a name without those of strangers, where others that know the class call it."""
+        own = [each for each in sites if not self.is_stranger(each.module, each.receiver, owner)]
+        if any(each.receiver not in ("", "self") for each in own):
+            return own
+        return list(sites)
 
     def is_stranger(self, module: str, receiver: str, owner: Symbol) -> bool:
         """Whether nothing but the method's name speaks for a call being on an object of a class.

@@ -7,6 +7,8 @@ import pytest
 from sglang_contracts.cli import main
 from sglang_contracts.plugin.reading.ignore_comments import read_ignores
 from sglang_contracts.surface import load_catalog
+from sglang_contracts.verify.findings.finding import Location
+from sglang_contracts.verify.rules.launch_flags import Given
 from sglang_contracts.verify.rules.launch_word_gone import Launches
 
 
@@ -42,14 +44,15 @@ def test_a_comment_is_read_as_before(comment, rules, reason):
 def test_flags_of_a_release_are_put_together_once_for_all_words(monkeypatch):
     catalog = load_catalog()
     asked = []
-    real = type(catalog.surface(catalog.releases[-1])).flags
+    real = type(catalog.surface(catalog.releases[-1])).flags_of
     monkeypatch.setattr(
-        "sglang_contracts.surface.surface.Surface.flags",
-        lambda surface: asked.append(surface.release) or real(surface),
+        "sglang_contracts.surface.surface.Surface.flags_of",
+        lambda surface, program: asked.append(surface.release) or real(surface, program),
     )
     launches = Launches(catalog, None)
     for number in range(200):
-        launches.states(f"--unknown-{number}", "1")
+        given = Given(f"--unknown-{number}", "1", Location("run.sh", number + 1))
+        launches.states(given)
     assert sorted(asked) == sorted(catalog.releases)
 
 

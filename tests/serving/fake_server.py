@@ -9,6 +9,7 @@ import json
 import select
 import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PAGE = 4
@@ -221,6 +222,7 @@ class Handler(BaseHTTPRequestHandler):
         engine = self.engine
         if "swapped" not in engine.faults:
             return steps
+        time.sleep(0.05)  # asked at once is there at once, however slowly threads begin
         with engine.lock:
             if engine.running < 2 and not engine.waiting:
                 return steps

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sglang_contracts.live.differences import symbol
+from sglang_contracts.subprocesses import python
 from sglang_contracts.suite.checks.platforms import without_runtime
 from sglang_contracts.suite.context import Context
 from sglang_contracts.suite.registry import check
@@ -147,7 +148,7 @@ def _fresh_modules(subject: Subject, own: set[str]) -> list[str]:
     for name in found.runtime_environment:
         environment.pop(name, None)
     done = subprocess.run(  # noqa: S603 - this Python, the plugin's own entry point
-        [sys.executable, "-c", _ENTRY, ",".join(found.runtime_modules), ",".join(own), target],
+        python("-c", _ENTRY, ",".join(found.runtime_modules), ",".join(own), target),
         capture_output=True,
         text=True,
         timeout=_TIMEOUT,

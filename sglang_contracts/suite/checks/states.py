@@ -323,6 +323,8 @@ def _threads(context: Context) -> None:
             (Turn("extend", ((0, 2), (1, 4), (2, 7))), Turn("decode", ((2, 1), (0, 1), (1, 1)))),
         )
         # In step, so that no scheduling of threads decides: each waits for the other between calls.
+        # One call at a time, for the context that a layer finds its backend in is the process's.
+        alone = threading.Lock()
         meet, failed = threading.Barrier(len(benches), timeout=30), list[BaseException]()
         found: list[list[Pass]] = [[], []]
 
@@ -332,10 +334,12 @@ def _threads(context: Context) -> None:
                 for turn in turns[index]:
                     step = bench.step(turn)
                     meet.wait()
-                    bench.prepare(step)
+                    with alone:
+                        bench.prepare(step)
                     for layer in range(LAYERS):
                         meet.wait()
-                        found[index].append(bench.attend(step, layer))
+                        with alone:
+                            found[index].append(bench.attend(step, layer))
             except BaseException as error:
                 failed.append(error)
                 meet.abort()

@@ -101,8 +101,21 @@ TOLD = {
     "a patch": (ALONE, PATCH),
     "a constructor": (BY_INIT, INIT),
     "a reader that another method calls": (INNER, OWN),
+    "a reader that is called by its override": (
+        ALONE,
+        OWN + "    def match(self, key):\n        return super().match(key)\n",
+    ),
+}
+SET_BY_BOTH = {
+    "srt/keeper.py": ALONE["srt/keeper.py"].replace(
+        "self.room = room", "self.room = room\n                self.fresh = ()"
+    )
 }
 SILENT = {
+    "a constructor that calls its base sets it": (
+        SET_BY_BOTH,
+        OWN + "    def __init__(self, room):\n        super().__init__(room)\n",
+    ),
     "it is declared by the class": (DECLARED, OWN),
     "another method sets it": (SET_BY_OTHER, OWN),
     "nobody reads it": (UNREAD, OWN),

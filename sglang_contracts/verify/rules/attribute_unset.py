@@ -141,8 +141,9 @@ class _OwnClass(NamedTuple):
         return name in self.members or supplies_own(self.state, self.file, self.qual, name)
 
     def replaces(self, name: str) -> bool:
-        """Whether it has a method of that name."""
-        return name in self.members
+        """Whether it has a method of that name that does not call the one it replaces."""
+        calls_base = self.state.upstream.self_calls.calls_base
+        return name in self.members and not calls_base(self.file, self.qual, name)
 
 
 class _Patch(NamedTuple):

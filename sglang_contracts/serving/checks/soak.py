@@ -22,8 +22,11 @@ WARM = 0.25
 GROWTH_BYTES, GROWTH_PART = 64 << 20, 0.02
 """What a server may grow by, as bytes and as a part of what it holds: caches fill, heaps move."""
 
-FEWEST = 120
-"""Requests without which a slope says nothing: a soak on a slow machine lasts until it has them."""
+FEWEST = 300
+"""Requests without which a slope says nothing: a soak on a slow machine lasts until it has them.
+
+A megabyte a request has to grow past :data:`GROWTH_PART` of a server's four or five gigabytes, in
+what is left behind :data:`WARM`, at the low end of its confidence."""
 
 AT_MOST = 60.0
 """Seconds that it may last longer for that."""

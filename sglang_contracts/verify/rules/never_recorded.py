@@ -85,7 +85,7 @@ def _without_dates(finding: Finding) -> Finding:
 def _breaks_everywhere(judging: Judging, case: Case) -> bool:
     """Whether a check breaks in every recorded release that has what it is about, guarded or not.
 
-    A release without the class or module that lacks it in the others cannot have it either.
+    A release without the class that lacks it in the others cannot have it either.
     """
     held = judging.never_there.get(case.number)
     if held is None:
@@ -106,10 +106,8 @@ def _breaks_everywhere(judging: Judging, case: Case) -> bool:
 
 
 def _is_there(judging: Judging, owner: Symbol, at: int) -> bool:
-    """Whether a release (by index) has a class or module."""
+    """Whether a release (by index) has a class."""
     surface = judging.catalog.surface(judging.releases[at])
-    if not owner.qual:
-        return surface.has_module(owner.module)
     return surface.find(owner.module, owner.qual) is not None
 
 
